@@ -4,6 +4,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openEtcdEngine } from "@flotilla/apiserver";
+import { kubernetesKinds } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
 import { silentLog, systemClock } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer, makeConfigMap, makeDefinition, MERGE } from "../../packages/apiserver/src/test-server.ts";
@@ -18,6 +20,13 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
 const SERVERS = 3;
+const profiles = {
+  hub: {
+    builtIns: kubernetesKinds,
+    customs: [],
+    objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+  },
+};
 
 describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeout: 60_000 }, () => {
   let etcd: EtcdServer;
@@ -30,7 +39,9 @@ describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeou
     const opened: TestServer[] = [];
     for (let index = 0; index < SERVERS; index++) {
       const options = { endpoints: [etcd.endpoint], prefix: "/flotilla", clock: systemClock, log: silentLog };
-      opened.push(await createTestServer({ engine: await openEtcdEngine(options) }));
+      opened.push(
+        await createTestServer({ engine: await openEtcdEngine(options), profiles, admissions: kindAdmissions }),
+      );
     }
     servers = opened;
   }, 60_000);
@@ -99,6 +110,91 @@ describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeou
 
     expect(created.status).toBe(201);
     expect(read.body.spec).toEqual({ size: 3 });
+  });
+
+  test("a namespace that one server deletes is emptied, whatever the others create in it meanwhile", async () => {
+    for (let round = 0; round < 5; round++) {
+      await at(0).request("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
+      const maps = "/api/v1/namespaces/shop/configmaps";
+      await Promise.all([
+        ...Array.from({ length: 12 }, (_, index) => at(index + 1).request("POST", maps, makeConfigMap(`m${index}`))),
+        at(0).request("DELETE", "/api/v1/namespaces/shop"),
+      ]);
+      await eventually(
+        "the namespace is gone",
+        () => at(round).request("GET", "/api/v1/namespaces/shop"),
+        ({ status }) => status === 404,
+      );
+
+      expect(
+        at(round + 1)
+          .cache.list("/")
+          .filter(({ key }) => key.includes("/shop")),
+      ).toEqual([]);
+    }
+  });
+
+  test("creates through all servers never exceed a quota, and no Service shares a number", async () => {
+    await at(0).request("POST", "/api/v1/namespaces", { metadata: { name: "bounded" } });
+    const quotas = "/api/v1/namespaces/bounded/resourcequotas";
+    const hard = { "count/services": "5" };
+    await at(0).request("POST", quotas, { metadata: { name: "q" }, spec: { hard } });
+    await at(1).request("PATCH", `${quotas}/q/status`, { status: { hard, used: { "count/services": "0" } } }, MERGE);
+    const create = async (index: number): Promise<Answered> => {
+      for (;;) {
+        const answer = await at(index).request("POST", "/api/v1/namespaces/bounded/services", {
+          metadata: { name: `s${index}` },
+          spec: { type: "NodePort", ports: [{ port: 80 }] },
+        });
+        if (answer.body.reason !== "Conflict") return answer;
+      }
+    };
+
+    const answers = await Promise.all(Array.from({ length: 15 }, (_, index) => create(index)));
+
+    const created = answers.filter(({ status }) => status === 201);
+    expect(created).toHaveLength(5);
+    expect(new Set(created.map(({ body }) => (body.spec as { clusterIP: string }).clusterIP)).size).toBe(5);
+  });
+
+  test("dependents that the servers create are collected when another one deletes their owner", async () => {
+    const { body: owner } = await at(0).request("POST", MAPS, makeConfigMap("owner"));
+    const { uid } = owner.metadata as { uid: string };
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }];
+    await Promise.all([
+      ...Array.from({ length: 12 }, (_, index) =>
+        at(index).request("POST", MAPS, makeConfigMap(`owned-${index}`, { metadata: { ownerReferences } })),
+      ),
+      at(1).request("DELETE", `${MAPS}/owner`),
+    ]);
+
+    const left = await eventually(
+      "the dependents are gone",
+      () => at(2).request("GET", MAPS),
+      ({ body }) =>
+        !(body.items as { metadata: { name: string } }[]).some(({ metadata }) => metadata.name.startsWith("owned-")),
+    );
+    expect(left.status).toBe(200);
+  });
+
+  test("a kind that one server deletes leaves no objects, whatever the others create meanwhile", async () => {
+    const widget = (name: string): JsonObject => ({
+      apiVersion: "example.com/v1",
+      kind: "Widget",
+      metadata: { name },
+      spec: {},
+    });
+    await Promise.all([
+      ...Array.from({ length: 12 }, (_, index) => at(index).request("POST", WIDGETS, widget(`w${index}`))),
+      at(1).request("DELETE", `${CRDS}/widgets.example.com`),
+    ]);
+    await eventually(
+      "the definition is gone",
+      () => at(2).request("GET", `${CRDS}/widgets.example.com`),
+      ({ status }) => status === 404,
+    );
+
+    expect(at(2).cache.list("/example.com/")).toEqual([]);
   });
 
   test("without etcd requests fail with 503, and after its return all servers continue", async () => {

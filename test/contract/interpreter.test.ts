@@ -19,7 +19,8 @@ const running = (replicas: number) => ({
 });
 
 const scalable = knownDefinitions.filter(
-  ({ interpreter, runsToCompletion }) => interpreter?.replicas && interpreter.reviseReplicas && !runsToCompletion,
+  ({ kind, interpreter }) =>
+    interpreter?.replicas && interpreter.reviseReplicas && !(isServed(kind) && kind.workload?.runsToCompletion),
 );
 
 for (const { interpreter, example } of scalable) {

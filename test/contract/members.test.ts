@@ -6,7 +6,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet, containerHashes } from "@flotilla/openkruise";
 import {
@@ -30,7 +30,7 @@ import {
 } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
-import { createSimulation } from "@flotilla/simulation";
+import { bindByBinding, createSimulation } from "@flotilla/simulation";
 import { createWorkloadControllers } from "@flotilla/server";
 import { realBinaries, startKube } from "../programs/kube.ts";
 
@@ -77,7 +77,7 @@ describe.skipIf(reason !== undefined)(
         await client.create(
           CustomResourceDefinition,
           CLUSTER,
-          load(readFileSync(file, "utf8")) as CustomResourceDefinition,
+          parseYaml(readFileSync(file, "utf8")) as unknown as CustomResourceDefinition,
         );
       await eventually(
         "OpenKruise's kinds are served",
@@ -108,7 +108,7 @@ describe.skipIf(reason !== undefined)(
         client: controllerClient,
         informers,
         clock,
-        isElsewhere: true,
+        bind: bindByBinding,
         hashes: containerHashes,
         times: { startMs: 0, restartMs: 100, stopMs: 0 },
       });

@@ -9,9 +9,8 @@ import type { Server as HttpServer } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { join } from "node:path";
-import { load } from "js-yaml";
+import { createCertificateAuthority, parseYaml } from "@flotilla/apimachinery";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { main } from "@flotilla/server";
 import { temporaryDirectory, up } from "../programs/flotilla-process.ts";
@@ -56,7 +55,7 @@ interface Config {
 /** Variants of the hub's kubeconfig, each with one error. */
 async function writeKubeconfigs(): Promise<void> {
   const make = (name: string, change: (config: Config) => void): void => {
-    const config = load(readFileSync(fleet.kubeconfig("hub"), "utf8")) as Config;
+    const config = parseYaml(readFileSync(fleet.kubeconfig("hub"), "utf8")) as unknown as Config;
     change(config);
     writeFileSync(at(name), JSON.stringify(config));
   };

@@ -87,6 +87,38 @@ contract(
       ]);
     });
 
+    test("the chart of Flotilla is installed, upgraded to shards and removed, and leaves nothing behind", async () => {
+      const chart = fileURLToPath(new URL("../../deploy/chart", import.meta.url));
+      const namesOf = async (path: string): Promise<string[]> => {
+        const { body } = await subject.api.get(`${path}?labelSelector=app.kubernetes.io%2Fname%3Dflotilla`);
+        return ((body.items ?? []) as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name).toSorted();
+      };
+      const deployments = `/apis/apps/v1/namespaces/${NAMESPACE}/deployments`;
+      const policies = `/apis/networking.k8s.io/v1/namespaces/${NAMESPACE}/networkpolicies`;
+
+      await helm("install", "flotilla", chart, "--timeout", "20s");
+      const installed = [await namesOf(deployments), await namesOf(policies)];
+      const { spec: etcd } = (await subject.api.get(`/apis/apps/v1/namespaces/${NAMESPACE}/statefulsets/flotilla-etcd`))
+        .body;
+      await helm("upgrade", "flotilla", chart, "--set", "controllers.shards=2", "--timeout", "20s");
+      const sharded = await namesOf(deployments);
+      await helm("uninstall", "flotilla", "--timeout", "20s");
+
+      expect(installed).toEqual([
+        ["flotilla-apiserver", "flotilla-controllers"],
+        ["flotilla-apiserver", "flotilla-controllers", "flotilla-etcd"],
+      ]);
+      expect(etcd).toMatchObject({ replicas: 3, podManagementPolicy: "Parallel" });
+      expect(sharded).toEqual([
+        "flotilla-apiserver",
+        "flotilla-controllers",
+        "flotilla-delivery-0-of-2",
+        "flotilla-delivery-1-of-2",
+      ]);
+      const left = await subject.api.get(`/apis/policy/v1/namespaces/${NAMESPACE}/poddisruptionbudgets`);
+      expect((left.body.items as object[]).length).toBe(0);
+    });
+
     test("a server-side dry run stores nothing", async () => {
       const output = await helm("install", "rehearsed", CHART, "--dry-run=server");
 

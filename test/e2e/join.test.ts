@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { Cluster, PropagationPolicy } from "@flotilla/karmada";
@@ -308,9 +308,9 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
       const kube = await startKube(binaries ?? "");
       stopKube = async () => kube.stop();
       const real = await open(kube.kubeconfig, { only: "real" });
-      const definition = load(
+      const definition = parseYaml(
         readFileSync(join(binaries ?? "", "kruise-config/crd/bases/apps.kruise.io_clonesets.yaml"), "utf8"),
-      ) as CustomResourceDefinition;
+      ) as unknown as CustomResourceDefinition;
       await real.create(CustomResourceDefinition, "real", definition);
 
       const joined = await flotilla(

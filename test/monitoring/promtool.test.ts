@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { dump } from "js-yaml";
+import { formatYaml } from "@flotilla/apimachinery";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { alertCases, MINUTES } from "./alert-cases.ts";
 
@@ -57,7 +57,10 @@ describe.skipIf(!isThere)("promtool", () => {
       count(alert, fires, 1),
       count(alert, quiet, 0),
     ]);
-    writeFileSync(join(folder, "test.yaml"), dump({ rule_files: ["alerts.yaml"], evaluation_interval: "1m", tests }));
+    writeFileSync(
+      join(folder, "test.yaml"),
+      formatYaml({ rule_files: ["alerts.yaml"], evaluation_interval: "1m", tests }),
+    );
 
     expect(run("test", "rules", "test.yaml")).toContain("SUCCESS");
   });

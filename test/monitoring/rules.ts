@@ -1,6 +1,6 @@
 /** The shipped alert rules, and their evaluation over a series of scrapes. */
 import { readFileSync } from "node:fs";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { durationMs } from "./promql-parser.ts";
 import { evaluate } from "./promql.ts";
 import type { Point, TimedScrape } from "./promql.ts";
@@ -14,7 +14,7 @@ export interface AlertRule {
 }
 
 export const alertGroups = (
-  load(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as {
+  parseYaml(readFileSync(new URL("../../monitoring/alerts.yaml", import.meta.url), "utf8")) as unknown as {
     groups: { name: string; rules: AlertRule[] }[];
   }
 ).groups;

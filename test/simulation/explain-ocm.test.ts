@@ -3,6 +3,7 @@
  * OCM.
  */
 import { beforeEach, expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
 import { ClusterRole, ClusterRoleBinding, ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import {
   ManagedCluster,
@@ -20,7 +21,6 @@ import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
-const HUB = "hub";
 const SETTLED_MS = 20_000;
 let fleet: TestFleet;
 

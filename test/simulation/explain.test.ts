@@ -1,8 +1,8 @@
 /** Explanations of a resource's placement, requested from a running hub as clients do. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Deployment, Job, Namespace } from "@flotilla/kubernetes";
-import { OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
-import { Explanation } from "@flotilla/flotilla";
+import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { DRAIN_TAINT, Explanation } from "@flotilla/flotilla";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -74,6 +74,39 @@ describe("an explanation", () => {
       ],
       rejected: [{ by: "ClusterAffinity", count: 1, clusters: ["member3"] }],
     });
+  });
+
+  test("distinguishes a drain that is over, and shows what a new decision would change", async () => {
+    // An eviction waits until the pods run elsewhere.
+    await fleet.stop();
+    fleet = await startTestFleet({ members: MEMBERS, engine, nodes: 1 });
+    await deploy(weighted());
+    const setTaints = async (...taints: { key: string; effect: string }[]): Promise<void> => {
+      await fleet.client.patch(Cluster, { cluster: "hub", name: "member2" }, { spec: { taints } }, { type: "merge" });
+      await fleet.run(SETTLED_MS);
+    };
+    await setTaints({ key: DRAIN_TAINT, effect: "NoExecute" });
+    await setTaints();
+    const note = expect.stringContaining(
+      "a new decision would differ: member1 has 6 instead of 4, member2 has nothing instead of 2; what runs is moved only for a reason",
+    );
+
+    expect((await why()).decision).toMatchObject({
+      source: "recorded",
+      kept: [{ cluster: "member1", replicas: 6 }],
+      rejected: expect.arrayContaining([
+        expect.objectContaining({
+          by: "ClusterEviction",
+          reason: "the workload was being evicted from it, which is over",
+        }),
+      ]),
+      note,
+    });
+
+    await fleet.stop();
+    fleet = await startTestFleet({ members: MEMBERS, engine, nodes: 1 });
+
+    expect((await why()).decision).toMatchObject({ source: "recomputed", note });
   });
 
   test("shows after a restart where a finished Job ran", async () => {

@@ -11,7 +11,7 @@ import {
   Pod,
   ReplicaSet,
 } from "@flotilla/kubernetes";
-import { CloneSet } from "@flotilla/openkruise";
+import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
@@ -129,6 +129,34 @@ test("a kruise-manager controls OpenKruise's workloads", async () => {
   await running;
 
   expect(await list(Pod)).toEqual([]);
+});
+
+test("a kruise-manager's webhooks decide alone about OpenKruise's objects", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 0, kruise: "none" });
+  await fleet.client.create(Namespace, "m1", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "kruise-system" },
+  });
+  await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(SidecarSet));
+  // Flotilla's rules deny it without a list of the administrator.
+  const set: SidecarSet = {
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "SidecarSet",
+    metadata: { name: "patches" },
+    spec: {
+      selector: { matchLabels: { app: "web" } },
+      patchPodMetadata: [{ annotations: { key: "value" }, patchPolicy: "Retain" }],
+      containers: [{ name: "side", image: "side:1" }],
+    },
+  };
+  await expect(fleet.client.create(SidecarSet, "m1", set)).rejects.toThrow("whitelist not found");
+  await run("kruise-system", "kruise-manager", 5_000);
+
+  const { spec } = await fleet.client.create(SidecarSet, "m1", set);
+
+  // Nothing of Flotilla's was filled in either.
+  expect(spec?.updateStrategy).toBeUndefined();
 });
 
 test("manifests of OpenKruise find none of its workloads", async () => {

@@ -83,6 +83,33 @@ export const brokenOcm: Record<string, Broken> = {
     why: "manifestworkreplicaset/web",
     cause: /Placement absent does not exist/,
   },
+  "a ManifestWorkReplicaSet whose pods crash": {
+    hub: (ns) => [
+      object("cluster.open-cluster-management.io/v1beta2", "ManagedClusterSetBinding", ns, "default", {
+        spec: { clusterSet: "default" },
+      }),
+      object("cluster.open-cluster-management.io/v1beta1", "Placement", ns, "web", {
+        spec: {
+          predicates: [
+            { requiredClusterSelector: { celSelector: { celExpressions: ['managedCluster.metadata.name == "m1"'] } } },
+          ],
+        },
+      }),
+      object("work.open-cluster-management.io/v1alpha1", "ManifestWorkReplicaSet", ns, "web", {
+        spec: {
+          manifestWorkTemplate: {
+            workload: {
+              manifests: [object("v1", "Namespace", "", ns), deployment(ns, { simulate: { fault: "crash-loop" } })],
+            },
+          },
+          placementRefs: [{ name: "web" }],
+        },
+      }),
+    ],
+    why: "manifestworkreplicaset/web",
+    doctorAbout: /ManifestWork m1\/web\b/,
+    cause: /2 pods wait on m1: CrashLoopBackOff: container main exited with code 1/,
+  },
   "a ManifestWork whose BroadcastJob has a wrong image": {
     hub: (ns) => [manifestWork("m1", ns, object("v1", "Namespace", "", ns), broadcastJob(ns, { image: "web:broken" }))],
     why: "manifestwork",

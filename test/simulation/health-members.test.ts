@@ -1,4 +1,5 @@
 /** What `flotilla status` and `doctor` report about the fleet itself: its members, its controllers, and the user's rights. */
+import { CONTROLLER_GROUPS, controllersLease } from "@flotilla/flotilla";
 import { afterEach, expect, test } from "vitest";
 import { createClient } from "@flotilla/client";
 import type { TransportRequest } from "@flotilla/client";
@@ -341,12 +342,13 @@ test("a finished Job whose only member left has a placement that says so, and do
 test("a hub whose controllers have stopped is reported first", async () => {
   world = await startHealthFleet({ members: ["m1"] });
   const renewTime = formatTime(world.fleet.clock.now()).replace("Z", ".000000Z");
-  await world.create(
-    "hub",
-    object("coordination.k8s.io/v1", "Lease", "karmada-system", "flotilla-controllers", {
-      spec: { holderIdentity: "one", leaseDurationSeconds: 15, renewTime },
-    }),
-  );
+  for (const group of CONTROLLER_GROUPS)
+    await world.create(
+      "hub",
+      object("coordination.k8s.io/v1", "Lease", "karmada-system", controllersLease(group), {
+        spec: { holderIdentity: "one", leaseDurationSeconds: 6, renewTime },
+      }),
+    );
   await world.fleet.run(2_000);
   const before = await world.run("status");
   // A renewal is late, so the next one is awaited before anything is said.

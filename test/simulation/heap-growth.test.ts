@@ -1,19 +1,20 @@
 /**
  * Nothing in memory grows with objects that are gone: a fleet is filled and emptied ten times, with Works and
  * ManifestWorks, on a push and a pull member, and the heap holds no more after the tenth round than after the second.
+ * The same for workloads, and for what objects are in: namespaces, CRDs and members.
  */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { ConfigMap } from "@flotilla/kubernetes";
+import { dynamicKind, HUB } from "@flotilla/apimachinery";
+import { ConfigMap, CustomResourceDefinition, Deployment, Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
-import { PropagationPolicy } from "@flotilla/karmada";
+import { Cluster, PropagationPolicy } from "@flotilla/karmada";
 import type { JsonObject } from "@flotilla/base";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import { makePolicy } from "@flotilla/testing/builders.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 
-const HUB = "hub";
 const MEMBERS = ["pushed", "pulled"];
 const ROUNDS = 10;
 /** Objects of each API, member and round. */
@@ -112,6 +113,113 @@ test("a fleet that is filled and emptied ten times holds no more than after the 
     expect(await delivered(fleet, "2")).toEqual([0, 0]);
     heaps.push(await heapBytes());
   }
-
   expect((heaps[ROUNDS - 1] ?? 0) - (heaps[1] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
 }, 120_000);
+
+/** Workloads and custom objects of each round. */
+const COPIES = 4;
+
+/** What is in this round only; nothing has the name of an earlier one. */
+function ofRound(round: number) {
+  const namespace = `shop-${round}`;
+  const guest = `guest-${round}`;
+  const group = `round${round}.example`;
+  const thing = dynamicKind({ group, version: "v1", kind: "Thing", plural: "things", scope: "Namespaced" });
+  const payload = { payload: namespace.padEnd(PAYLOAD_BYTES, ".") };
+  return { namespace, guest, group, thing, payload };
+}
+
+async function open({ client, hub, run }: TestFleet, round: number): Promise<void> {
+  const { namespace, guest, group, thing, payload } = ofRound(round);
+  await hub.addMembers([guest], (name) => `https://${name}.example.com`, new AbortController().signal);
+  await client.create(Namespace, HUB, {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: namespace, annotations: payload },
+  });
+  for (const cluster of [HUB, ...MEMBERS, guest])
+    await client.create(CustomResourceDefinition, cluster, {
+      apiVersion: "apiextensions.k8s.io/v1",
+      kind: "CustomResourceDefinition",
+      metadata: { name: `things.${group}`, annotations: payload },
+      spec: {
+        group,
+        scope: "Namespaced",
+        names: { plural: "things", kind: "Thing" },
+        versions: [
+          {
+            name: "v1",
+            served: true,
+            storage: true,
+            schema: {
+              openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            },
+            subresources: { status: {} },
+          },
+        ],
+      },
+    });
+  await run(1_000);
+  await client.create(
+    PropagationPolicy,
+    HUB,
+    makePolicy(`${namespace}/everything`)
+      .with(
+        ({ spec }) =>
+          (spec.resourceSelectors = [
+            { apiVersion: "apps/v1", kind: "Deployment" },
+            { apiVersion: `${group}/v1`, kind: "Thing" },
+          ]),
+      )
+      .build(),
+  );
+  for (let copy = 0; copy < COPIES; copy++) {
+    await client.create(
+      Deployment,
+      HUB,
+      makeDeployment(`${namespace}/web-${copy}`)
+        .with(({ metadata }) => (metadata.annotations = payload))
+        .build(),
+    );
+    await client.create(thing, HUB, {
+      apiVersion: `${group}/v1`,
+      kind: "Thing",
+      metadata: { name: `thing-${copy}`, namespace },
+      spec: payload,
+    });
+  }
+  await run(10_000);
+}
+
+async function close({ client, hub, run }: TestFleet, round: number): Promise<void> {
+  const { namespace, guest, group } = ofRound(round);
+  await client.delete(Namespace, { cluster: HUB, name: namespace });
+  await run(5_000);
+  await client.delete(Cluster, { cluster: HUB, name: guest });
+  await run(30_000);
+  await hub.server.removeCluster(guest);
+  for (const cluster of [HUB, ...MEMBERS])
+    await client.delete(CustomResourceDefinition, { cluster, name: `things.${group}` });
+  await run(60_000);
+}
+
+test("workloads, namespaces, CRDs and members that come and go leave nothing behind", async () => {
+  const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, pull: ["pulled"], kruise: "none" }));
+  const heaps: number[] = [];
+
+  for (let round = 0; round < ROUNDS; round++) {
+    await open(fleet, round);
+    const { namespace, guest, thing } = ofRound(round);
+    for (const cluster of [...MEMBERS, guest])
+      expect([
+        (await fleet.client.list(Deployment, { cluster, namespace })).items.length,
+        (await fleet.client.list(thing, { cluster, namespace })).items.length,
+      ]).toEqual([COPIES, COPIES]);
+    await close(fleet, round);
+    expect(fleet.hub.server.clusters().toSorted()).toEqual([HUB, ...MEMBERS].toSorted());
+    heaps.push(await heapBytes());
+  }
+
+  // The histories of the API server fill and empty with some rounds in between.
+  expect(Math.min(...heaps.slice(-3)) - (heaps[1] ?? 0)).toBeLessThan(MAX_GROWTH_BYTES);
+}, 240_000);

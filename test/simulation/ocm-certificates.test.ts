@@ -1,5 +1,6 @@
 /** Certificates of agents on a running hub: what is approved automatically, and what never is. */
 import { describe, expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
 import { CertificateSigningRequest, CLIENT_SIGNER, Event, requestState } from "@flotilla/kubernetes";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import { makeRequest } from "../../packages/apimachinery/src/pki/test-requests.ts";
@@ -7,7 +8,6 @@ import { createClient } from "@flotilla/client";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 const PREFIX = "system:open-cluster-management:";
 const GROUP = `${PREFIX}managed-clusters`;
 const BOOTSTRAP = "system:serviceaccount:open-cluster-management:agent-registration-bootstrap";

@@ -1,5 +1,6 @@
 /** Managed namespaces of ManagedClusterSets, on members that the hub reaches and on those with an agent. */
 import { describe, expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
 import { ManagedCluster, ManagedClusterSet } from "@flotilla/ocm";
 import { Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
@@ -7,7 +8,6 @@ import { find } from "@flotilla/client";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 const MEMBER = "m1";
 const PREFIX = "clusterset.open-cluster-management.io/";
 

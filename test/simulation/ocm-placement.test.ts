@@ -15,11 +15,10 @@ import {
 import { Namespace } from "@flotilla/kubernetes";
 import type { Taint as ManagedClusterTaint } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { OcmPlacementSpec } from "@flotilla/ocm";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 let fleet: TestFleet;
 
 beforeEach(async () => {

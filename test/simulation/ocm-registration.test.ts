@@ -21,11 +21,10 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { ManagedClusterSpec } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import { formatMicroTime } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { findCondition, isNotFound } from "@flotilla/apimachinery";
+import { findCondition, HUB, isNotFound } from "@flotilla/apimachinery";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 const MINUTE = 60_000;
 let fleet: TestFleet;
 

@@ -17,10 +17,9 @@ import {
 import type { OcmPlacementSpec } from "@flotilla/ocm";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import { find } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound } from "@flotilla/apimachinery";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 const NAMESPACE = "shop";
 const MEMBERS = ["member1", "member2", "member3"];
 const PLACEMENTS = ["pa", "pb"];

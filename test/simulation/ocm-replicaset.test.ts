@@ -16,11 +16,10 @@ import {
 import { Namespace } from "@flotilla/kubernetes";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import { formatTime } from "@flotilla/base";
-import { findCondition, isNotFound } from "@flotilla/apimachinery";
+import { findCondition, HUB, isNotFound } from "@flotilla/apimachinery";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
-const HUB = "hub";
 const CLUSTERS = ["c1", "c2", "c3"];
 let fleet: TestFleet;
 

@@ -1,7 +1,7 @@
 /** A fleet with one member for tests of ManifestWorks, with helpers to create works and read their status. */
 import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
 import { Namespace } from "@flotilla/kubernetes";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestConfigOption, ManifestWorkSpec } from "@flotilla/ocm";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -9,7 +9,6 @@ import { find } from "@flotilla/client";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 
-export const HUB = "hub";
 export const MEMBER = "member1";
 
 export interface WorkFleet {

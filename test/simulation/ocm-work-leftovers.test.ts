@@ -1,5 +1,6 @@
 /** Objects of works that the hub no longer has: they stay, unless configured otherwise. */
 import { expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
 import { AppliedManifestWork, ManifestWork } from "@flotilla/ocm";
 import { ConfigMap, Namespace } from "@flotilla/kubernetes";
 import { createSeededRandom, silentLog } from "@flotilla/base";
@@ -7,7 +8,7 @@ import { createKindResolver, find } from "@flotilla/client";
 import { createDelivery, createInterpreter, createObserver, createWork } from "@flotilla/flotilla";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { configMap, HUB, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
+import { configMap, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const HOUR_MS = 3_600_000;
 

@@ -7,10 +7,10 @@ import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
 import { ConfigMap, Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { find, UnreachableError } from "@flotilla/client";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import { makePolicy } from "@flotilla/testing/builders.ts";
 import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
-import { configMap, HUB, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
+import { configMap, MEMBER, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 async function propagate({ fleet }: WorkFleet, data: Record<string, string>): Promise<void> {
   await fleet.client.create(

@@ -8,9 +8,9 @@ import { ManagedClusterSetBinding, ManifestWorkReplicaSet, OcmPlacement } from "
 import { Namespace } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, HUB } from "@flotilla/apimachinery";
 import { createLastingEngine, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
-import { deployment, HUB, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
+import { deployment, startWorkFleet, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
 let works: WorkFleet;

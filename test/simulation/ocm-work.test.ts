@@ -1,10 +1,11 @@
 /** ManifestWorks on a simulated member: applied, repaired, reported, and deleted. */
 import { beforeEach, describe, expect, test } from "vitest";
+import { HUB } from "@flotilla/apimachinery";
 import { AppliedManifestWork, ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { ConfigMap, Deployment, Job } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
-import { configMap, deployment, HUB, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
+import { configMap, deployment, MEMBER, startWorkFleet, treat, type WorkFleet } from "./ocm-work-fleet.ts";
 
 const cloneSet = (name: string): JsonObject => ({
   ...deployment(name),

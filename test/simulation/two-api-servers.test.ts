@@ -166,6 +166,25 @@ test("a write of one server never lands in a cluster that the other server remov
   expect(keysOf("/paris/")).toEqual(["/core/configmaps/paris/default/new"]);
 });
 
+test("dependents that one server creates are collected when the other deletes their owner", async () => {
+  const { engine, first, second, settle } = await start();
+  scatterCommits(engine, "/configmaps/");
+  for (let round = 0; round < EACH; round++) {
+    const { body: owner } = await first.request("POST", MAPS, makeConfigMap("owner"));
+    const { uid } = owner.metadata as { uid: string };
+    const ownerReferences = [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid, blockOwnerDeletion: true }];
+    const creates = Array.from({ length: EACH }, (_, index) =>
+      first.request("POST", MAPS, makeConfigMap(`d${index}`, { metadata: { ownerReferences } })),
+    );
+    for (let turn = 0; turn < round; turn++) await setImmediate();
+    const propagationPolicy = round % 2 ? "Foreground" : "Background";
+    await Promise.all([second.request("DELETE", `${MAPS}/owner`, { propagationPolicy }), ...creates]);
+    await settle();
+
+    expect((await second.request("GET", MAPS)).body.items).toEqual([]);
+  }
+});
+
 test("creates of both servers never exceed a quota", async () => {
   const { first, second, settle } = await start();
   await first.request("POST", "/api/v1/namespaces/shop/resourcequotas", {

@@ -25,7 +25,7 @@ export const apiserver: Benchmark = {
     if (!binaries) progress("kube-apiserver and etcd are not in $REAL_BIN; measuring only Flotilla");
     if (!existsSync(EMITTED)) throw new Error("the benchmark measures the emitted build; run 'npm run build' first");
     progress("starting");
-    const own = await startOwn();
+    const own = await startOwnApiServer();
     const kube = binaries ? await startKube(binaries) : undefined;
     const targets: Target[] = [own, ...(kube ? [{ name: "kube-apiserver", ...kube }] : [])];
     try {
@@ -74,7 +74,7 @@ export const apiserver: Benchmark = {
   },
 };
 
-async function startOwn(): Promise<Target> {
+export async function startOwnApiServer(): Promise<Target> {
   const fleet = await startFlotilla(["--members", "0"], { entry: EMITTED });
   return {
     name: "flotilla",
@@ -163,5 +163,5 @@ async function fill({ kubeconfig }: Target, count: number): Promise<void> {
   await delay(2000); // Lets background writes finish.
 }
 
-const median = (values: readonly number[]): number =>
+export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;

@@ -9,6 +9,7 @@ import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 import type { Benchmark, Figure } from "./benchmark.ts";
+import { admission } from "./admission.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
 import { keel } from "./keel.ts";
@@ -17,15 +18,18 @@ import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
 import { statusLatency } from "./status-latency.ts";
+import { takeover } from "./takeover.ts";
 
 const benchmarks: readonly Benchmark[] = [
   keel,
   apiserver,
+  admission,
   members,
   interpreter,
   scheduler,
   pipeline,
   statusLatency,
+  takeover,
   ocm,
 ];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;

@@ -17,7 +17,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { load } from "js-yaml";
+import { parseYaml } from "@flotilla/apimachinery";
 import { connectApi } from "../../test/programs/api-client.ts";
 import { freePort, realBinaries, startKube } from "../../test/programs/kube.ts";
 import type { RunningKube } from "../../test/programs/kube.ts";
@@ -201,7 +201,7 @@ async function joinKubes(binaries: string, pids: string, fleet: RunningFleet): P
         201,
         "POST",
         "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
-        JSON.stringify(load(readFileSync(join(binaries, CLONE_SETS), "utf8"))),
+        JSON.stringify(parseYaml(readFileSync(join(binaries, CLONE_SETS), "utf8"))),
       );
       api.close();
       await run(process.execPath, [

@@ -1,10 +1,11 @@
 /**
- * `bin/node24 tools/conformance/controllers.ts`: runs a stock kube-controller-manager against an empty logical cluster
- * with a constantly changing workload, and reports the errors in its log. With `--kubeconfig` the same against another
- * server, to compare.
+ * `bin/node24 tools/conformance/controllers.ts`: runs a stock kube-controller-manager and a stock kube-scheduler against a
+ * simulated member with a constantly changing workload, and reports the errors in their logs. With `--kubeconfig` the same
+ * against another cluster with nodes, to compare.
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, mkdtempSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -18,11 +19,11 @@ import { errorClasses } from "./error-lines.ts";
 const USAGE = `Usage: bin/node24 tools/conformance/controllers.ts [--minutes N] [--kubeconfig FILE]
 
   --minutes N        how long to run (default 10)
-  --kubeconfig FILE  use this cluster, which must be empty, instead of starting one
+  --kubeconfig FILE  use this cluster, which must have nodes and no workload, instead of starting one
 
-kube-controller-manager and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
+kube-controller-manager, kube-scheduler and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.cache/flotilla/real).
 `;
-const NAME = "controllers";
+const PROGRAMS = ["kube-controller-manager", "kube-scheduler", "kubectl"];
 /** Lets created objects become complete, and deleted ones disappear. */
 const STEP_MS = 15_000;
 /** For a fleet's or a user's cluster: as long as a user would wait. */
@@ -51,43 +52,21 @@ async function main(args: string[]): Promise<number> {
     return 2;
   }
   const bin = process.env["REAL_BIN"] ?? join(homedir(), ".cache/flotilla/real");
-  const absent = ["kube-controller-manager", "kubectl"]
-    .map((name) => join(bin, name))
-    .find((file) => !existsSync(file));
+  const absent = PROGRAMS.map((name) => join(bin, name)).find((file) => !existsSync(file));
   if (absent !== undefined) {
     process.stderr.write(`controllers: ${absent} does not exist; set REAL_BIN\n`);
     return 2;
   }
   const folder = mkdtempSync(join(tmpdir(), "flotilla-controllers-"));
-  const fleet = values.kubeconfig === undefined ? await startFlotilla(["--members", "0"]) : undefined;
+  const fleet =
+    values.kubeconfig === undefined ? await startFlotilla(["--members", "1", "--kruise", "none"]) : undefined;
   try {
-    const kubeconfig = fleet
-      ? makeCluster(kubectlFor(bin, fleet.kubeconfig("hub")), folder)
-      : resolve(values.kubeconfig ?? "");
-    const kubectl = kubectlFor(bin, kubeconfig);
-    await runAgainst(bin, kubectl, { kubeconfig, folder, minutes });
+    const kubeconfig = fleet?.kubeconfig("member1") ?? resolve(values.kubeconfig ?? "");
+    await runAgainst(bin, kubectlFor(bin, kubeconfig), { kubeconfig, folder, minutes });
     return 0;
   } finally {
     await fleet?.stop();
   }
-}
-
-/** Creates an empty logical cluster through the API; returns the path of its kubeconfig. */
-function makeCluster(hub: Kubectl, folder: string): string {
-  hub(
-    ["create", "-f", "-"],
-    JSON.stringify({
-      apiVersion: "flotilla.dev/v1alpha1",
-      kind: "LogicalCluster",
-      metadata: { name: NAME },
-      spec: { profile: "empty" },
-    }),
-  );
-  const file = join(folder, "kubeconfig");
-  writeFileSync(file, hub(["get", "--raw", `/apis/flotilla.dev/v1alpha1/logicalclusters/${NAME}/kubeconfig`]), {
-    mode: 0o600,
-  });
-  return file;
 }
 
 async function runAgainst(
@@ -95,26 +74,49 @@ async function runAgainst(
   kubectl: Kubectl,
   options: { kubeconfig: string; folder: string; minutes: number },
 ): Promise<void> {
-  const log = join(options.folder, "kube-controller-manager.log");
-  const manager = await startManager(bin, options, log);
+  const programs = [
+    await startProgram(bin, "kube-controller-manager", options.folder, await managerFlags(options)),
+    await startProgram(bin, "kube-scheduler", options.folder, schedulerFlags(options)),
+  ];
+  process.stdout.write(`logs in ${options.folder}\n`);
   try {
     // Its controllers start one after the other; before that a new namespace gets no service account.
     await delay(STEP_MS);
     await changeThings(kubectl, performance.now() + options.minutes * 60_000);
   } finally {
-    await stop(manager);
+    for (const program of programs) await stop(program);
   }
-  const classes = errorClasses(readFileSync(log, "utf8"));
-  process.stdout.write(`${options.minutes} minutes; log in ${log}\n`);
-  for (const [name, { count }] of classes) process.stdout.write(`${String(count).padStart(6)}  ${name}\n`);
-  process.stdout.write(`${classes.size} error classes\n`);
+  for (const { name, log } of programs) {
+    const classes = errorClasses(readFileSync(log, "utf8"));
+    process.stdout.write(`${name}, ${options.minutes} minutes: ${classes.size} error classes\n`);
+    for (const [error, { count }] of classes) process.stdout.write(`${String(count).padStart(6)}  ${error}\n`);
+  }
 }
 
-async function startManager(
-  bin: string,
-  { kubeconfig, folder }: { kubeconfig: string; folder: string },
-  log: string,
-): Promise<ChildProcess> {
+interface Program {
+  name: string;
+  log: string;
+  child: ChildProcess;
+}
+
+async function startProgram(bin: string, name: string, folder: string, flags: readonly string[]): Promise<Program> {
+  const log = join(folder, `${name}.log`);
+  const output = openSync(log, "w");
+  const child = spawn(join(bin, name), flags, { stdio: ["ignore", output, output] });
+  await once(child, "spawn");
+  return { name, log, child };
+}
+
+function schedulerFlags({ kubeconfig }: { kubeconfig: string }): string[] {
+  return [
+    `--kubeconfig=${kubeconfig}`,
+    `--authentication-kubeconfig=${kubeconfig}`,
+    `--authorization-kubeconfig=${kubeconfig}`,
+    "--secure-port=0",
+  ];
+}
+
+async function managerFlags({ kubeconfig, folder }: { kubeconfig: string; folder: string }): Promise<string[]> {
   const authority = join(folder, "ca.crt");
   const key = join(folder, "tokens.key");
   const { ca = "" } = await connectionOf(await loadKubeconfig(kubeconfig));
@@ -125,21 +127,19 @@ async function startManager(
     generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ type: "pkcs8", format: "pem" }),
     { mode: 0o600 },
   );
-  const output = openSync(log, "w");
-  const flags = [
+  return [
     `--kubeconfig=${kubeconfig}`,
     "--secure-port=0",
     `--root-ca-file=${authority}`,
     `--service-account-private-key-file=${key}`,
     "--use-service-account-credentials=true",
   ];
-  return spawn(join(bin, "kube-controller-manager"), flags, { stdio: ["ignore", output, output] });
 }
 
-async function stop(manager: ChildProcess): Promise<void> {
-  if (manager.exitCode !== null) throw new Error(`kube-controller-manager exited with code ${manager.exitCode}`);
-  const exited = new Promise<void>((done) => manager.once("exit", () => done()));
-  manager.kill("SIGTERM");
+async function stop({ name, child }: Program): Promise<void> {
+  if (child.exitCode !== null) throw new Error(`${name} exited with code ${child.exitCode}`);
+  const exited = once(child, "exit");
+  child.kill("SIGTERM");
   await exited;
 }
 
@@ -168,6 +168,8 @@ async function changeThings(kubectl: Kubectl, endMs: number): Promise<void> {
     kubectl(["-n", "shop", "delete", "replicasets", "--all", "--cascade=orphan", "--wait=false"]);
     if (round % 5 === 0) {
       kubectl(["-n", "shop", "delete", "deployment/web", "--cascade=foreground", KUBECTL_TIMEOUT]);
+      // Those of orphaned ReplicaSets of former images would use up the quota.
+      kubectl(["-n", "shop", "delete", "pods", "--selector=app=web", KUBECTL_TIMEOUT]);
       apply();
     }
     await delay(STEP_MS);

@@ -8,16 +8,24 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { standardStorageClass } from "@flotilla/simulation";
 import type { CatalogueEntry, Test } from "./catalogue.ts";
-import type { UpstreamSuite } from "./kubernetes.ts";
+import type { SuiteMember, UpstreamSuite } from "./kubernetes.ts";
+import { bareNodes, makeNodes } from "./nodes.ts";
 import { escapePattern } from "./suite.ts";
 
 /** The feature gates of upstream's own test installation. */
-const GATES = "AllAlpha=true,AllBeta=true,EnableExternalCerts=false,TemplateNoDefaults=false";
+export const GATES = "AllAlpha=true,AllBeta=true,EnableExternalCerts=false,TemplateNoDefaults=false";
 
 export const kruiseSuite: UpstreamSuite = {
   programs: ["kruise-e2e.test", "kubectl"],
   binary: "kruise-e2e.test",
   upFlags: ["--kruise-gates", GATES],
+  nodes: 3,
+  // Some wait for minutes by themselves.
+  limitSeconds: 400,
+  prepare: async (member) => {
+    prepareMember(member);
+    return async () => {};
+  },
   select: (bin, focus) => selectSpecs(readKruiseCatalogue(), listSpecs(join(bin, "kruise-e2e.test")), focus),
   flagsOf: ({ fullName, suite }, { kubeconfig, limitMs }) => [
     `--kubeconfig=${kubeconfig}`,
@@ -29,7 +37,20 @@ export const kruiseSuite: UpstreamSuite = {
   ],
 };
 
-export function storageClasses(): object {
+/**
+ * Prerequisites of the specs from upstream's test cluster: a node of this name, and storage classes with and without
+ * expansion.
+ */
+export function prepareMember({ bin, kubeconfig }: Pick<SuiteMember, "bin" | "kubeconfig">): void {
+  const kubectl = join(bin, "kubectl");
+  makeNodes(kubectl, kubeconfig, bareNodes(["ci-testing-worker"]));
+  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "create", "-f", "-"], {
+    input: JSON.stringify(storageClasses()),
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+}
+
+function storageClasses(): object {
   const make = (name: string, allowVolumeExpansion: boolean): object => ({
     ...standardStorageClass(),
     metadata: { name },

@@ -1,4 +1,7 @@
 /** Nodes without kubelets: enough for tests that need a schedulable node and never wait for a container. */
+import { execFileSync } from "node:child_process";
+
+const NOT_READY = "node.kubernetes.io/not-ready";
 
 export function bareNodes(names: readonly string[]): { names: readonly string[]; list: object } {
   return { names, list: { apiVersion: "v1", kind: "List", items: names.map(bareNode) } };
@@ -36,4 +39,25 @@ function bareNode(name: string): object {
       },
     },
   };
+}
+
+/** A new node is tainted until a controller marks it as ready; here this tool does. */
+export function makeNodes(kubectl: string, kubeconfig: string, { names, list }: ReturnType<typeof bareNodes>): void {
+  const run = (args: string[], input = ""): void =>
+    void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
+  run(["create", "-f", "-"], JSON.stringify(list));
+  // With simulated nodes another controller does so as well, and may have been faster.
+  for (const { name, taints } of taintsOf(kubectl, kubeconfig, names))
+    if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
+}
+
+function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[]): { name: string; taints: string }[] {
+  return names.map((name) => ({
+    name,
+    taints: execFileSync(
+      kubectl,
+      ["--kubeconfig", kubeconfig, "get", "node", name, "-o", "jsonpath={.spec.taints[*].key}"],
+      { encoding: "utf8" },
+    ),
+  }));
 }

@@ -2,35 +2,36 @@
  * `npm run conformance`: upstream's end-to-end tests against a member of a temporary fleet, or against any cluster with
  * a kubeconfig. docs/conformance.md describes the method and has the last result.
  */
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
-import { startFlotilla } from "../bench/process.ts";
+import { costOf, startFlotilla } from "../bench/process.ts";
 import type { Test } from "./catalogue.ts";
 import { runClients } from "./clients.ts";
-import { kruiseSuite, storageClasses } from "./kruise.ts";
+import { kruiseSuite } from "./kruise.ts";
 import { kubernetesSuite } from "./kubernetes.ts";
 import type { UpstreamSuite } from "./kubernetes.ts";
-import { bareNodes } from "./nodes.ts";
+import { bareNodes, makeNodes } from "./nodes.ts";
 import { renderLine, renderSummary, renderTable } from "./report.ts";
+import { stockKruiseSuite } from "./stock-kruise.ts";
 import { runSuite } from "./suite.ts";
 import type { TestResult } from "./suite.ts";
 
 const USAGE = `Usage: npm run conformance -- [flags]
 
-  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test; clients: kubectl, helm
-                     and client libraries of tools/conformance/clients
+  --suite NAME       kubernetes (default) or kruise: e2e.test, or OpenKruise's kruise-e2e.test; kruise-stock: the same with a
+                     stock kruise-manager instead of Flotilla's OpenKruise; clients: kubectl, helm and client libraries of
+                     tools/conformance/clients
   --focus REGEX      run the tests of the whole suite whose names match; default: the list of the suite in tools/conformance
   --all              also run the listed tests that need features Flotilla does not have yet
   --part I/N         run only the I-th of N parts of the tests
-  --nodes N          simulated nodes of the member (default 0, for kruise 3); 0 creates two nodes that run nothing
+  --nodes N          simulated nodes of the member (default 0, for kruise and kruise-stock 3); 0 creates two nodes that run nothing
   --start-ms MS      how long simulated pods take to start, to restart and to stop
   --kubeconfig FILE  test this cluster instead of starting one
   --jobs N           tests at a time (default 2)
-  --limit SECONDS    time limit of one test (default 150, for kruise 400: some wait for minutes by themselves)
+  --limit SECONDS    time limit of one test (default 150, for the others 400: some wait for minutes by themselves)
   --logs DIR         directory for each test's output (default: a new temporary directory)
   --table FILE       write the result as the Markdown table of docs/conformance.md
 
@@ -38,8 +39,11 @@ The suites and kubectl of Kubernetes 1.36 are taken from $REAL_BIN (default ~/.c
 Exit code 0: every test passed or was skipped by the suite; 1: one failed; 2: wrong usage, or the programs are absent.
 `;
 
-const NOT_READY = "node.kubernetes.io/not-ready";
-const SUITES: Readonly<Record<string, UpstreamSuite>> = { kubernetes: kubernetesSuite, kruise: kruiseSuite };
+const SUITES: Readonly<Record<string, UpstreamSuite>> = {
+  kubernetes: kubernetesSuite,
+  kruise: kruiseSuite,
+  "kruise-stock": stockKruiseSuite,
+};
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -77,6 +81,7 @@ async function main(args: string[]): Promise<number> {
 
 async function run(tests: Test[], bin: string, options: Options): Promise<number> {
   const logs = options.logs ?? mkdtempSync(join(tmpdir(), "flotilla-conformance-"));
+  mkdirSync(logs, { recursive: true });
   process.stdout.write(`${tests.length} tests, output in ${logs}\n`);
   const results: TestResult[] = [];
   // Tests that need slower pods get a separate fleet, because all pods of a fleet start at the same pace.
@@ -103,9 +108,11 @@ async function runOnFleet(
       ? await startFlotilla(["--members", "1", "--nodes", String(options.nodes), ...options.suite.upFlags, ...pace])
       : undefined;
   const kubeconfig = fleet?.kubeconfig("member1") ?? options.kubeconfig ?? "";
+  const ends: (() => Promise<void>)[] = [];
   try {
     if (fleet && options.nodes === 0) makeNodes(join(bin, "kubectl"), kubeconfig, bareNodes(["bare-0", "bare-1"]));
-    if (fleet && options.suite === kruiseSuite) prepareForKruise(join(bin, "kubectl"), kubeconfig);
+    const end = fleet && (await options.suite.prepare?.({ bin, kubeconfig, logs }));
+    if (end) ends.push(end);
     return await runSuite(tests, {
       binary: join(bin, options.suite.binary),
       kubeconfig,
@@ -116,41 +123,13 @@ async function runOnFleet(
       onResult: (result, done) => void process.stdout.write(`${renderLine(result, before + done, total)}\n`),
     });
   } finally {
-    await fleet?.stop();
+    for (const end of ends) await end();
+    if (fleet) {
+      const { cpuSeconds, memoryMiB } = costOf([fleet.pid]);
+      process.stdout.write(`flotilla up: ${cpuSeconds.toFixed(0)} s of CPU time, ${memoryMiB.toFixed(0)} MiB\n`);
+      await fleet.stop();
+    }
   }
-}
-
-/**
- * Prerequisites of OpenKruise's specs from upstream's test cluster: a node of this name, and storage classes with and
- * without expansion.
- */
-function prepareForKruise(kubectl: string, kubeconfig: string): void {
-  makeNodes(kubectl, kubeconfig, bareNodes(["ci-testing-worker"]));
-  execFileSync(kubectl, ["--kubeconfig", kubeconfig, "create", "-f", "-"], {
-    input: JSON.stringify(storageClasses()),
-    stdio: ["pipe", "ignore", "inherit"],
-  });
-}
-
-/** A new node is tainted until a controller marks it as ready; here this tool does. */
-function makeNodes(kubectl: string, kubeconfig: string, { names, list }: ReturnType<typeof bareNodes>): void {
-  const run = (args: string[], input = ""): void =>
-    void execFileSync(kubectl, ["--kubeconfig", kubeconfig, ...args], { input, stdio: ["pipe", "ignore", "inherit"] });
-  run(["create", "-f", "-"], JSON.stringify(list));
-  // With simulated nodes another controller does so as well, and may have been faster.
-  for (const { name, taints } of taintsOf(kubectl, kubeconfig, names))
-    if (taints.includes(NOT_READY)) run(["taint", "nodes", name, `${NOT_READY}-`]);
-}
-
-function taintsOf(kubectl: string, kubeconfig: string, names: readonly string[]): { name: string; taints: string }[] {
-  return names.map((name) => ({
-    name,
-    taints: execFileSync(
-      kubectl,
-      ["--kubeconfig", kubeconfig, "get", "node", name, "-o", "jsonpath={.spec.taints[*].key}"],
-      { encoding: "utf8" },
-    ),
-  }));
 }
 
 interface Options {
@@ -200,9 +179,9 @@ function parseOptions(args: string[]): Options {
     all: values.all,
     suite,
     startMs: startMs !== undefined ? count("start-ms", startMs, 0) : undefined,
-    nodes: count("nodes", values.nodes ?? (suite === kruiseSuite ? "3" : "0"), 0),
+    nodes: count("nodes", values.nodes ?? String(suite.nodes), 0),
     jobs: count("jobs", values.jobs, 1),
-    limitMs: count("limit", values.limit ?? (suite === kruiseSuite ? "400" : "150"), 1) * 1000,
+    limitMs: count("limit", values.limit ?? String(suite.limitSeconds), 1) * 1000,
     focus: values.focus !== undefined ? new RegExp(values.focus) : undefined,
     kubeconfig: values.kubeconfig !== undefined ? resolve(values.kubeconfig) : undefined,
     logs: values.logs !== undefined ? resolve(values.logs) : undefined,

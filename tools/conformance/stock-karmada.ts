@@ -9,14 +9,16 @@ import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { startFlotilla } from "../bench/process.ts";
 import { usageOf } from "./stock-programs.ts";
-import type { StockRun } from "./stock-programs.ts";
+import type { Kubectl, StockRun } from "./stock-programs.ts";
 
 const PROGRAMS = [
   "etcd",
+  "kube-controller-manager",
   "kubectl",
   "karmadactl",
   "karmada-aggregated-apiserver",
   "karmada-controller-manager",
+  "karmada-metrics-adapter",
   "karmada-scheduler",
   "karmada-search",
   "karmada-webhook",
@@ -26,10 +28,19 @@ const MEMBERS = ["member1", "member2"];
 
 async function main(run: StockRun, deployments: number): Promise<void> {
   const { bin, folder, base } = run;
-  const ports = { etcd: base, etcdPeer: base + 1, aggregated: base + 2, webhook: base + 3, search: base + 4 };
+  const ports = {
+    etcd: base,
+    etcdPeer: base + 1,
+    aggregated: base + 2,
+    webhook: base + 3,
+    search: base + 4,
+    metrics: base + 11,
+  };
   const authority = await createCertificateAuthority({ clock: systemClock });
   const serving = await authority.issueServing(
-    ["karmada-aggregated-apiserver", "karmada-webhook", "karmada-search"].map((name) => `${name}.karmada-system.svc`),
+    ["karmada-aggregated-apiserver", "karmada-webhook", "karmada-search", "karmada-metrics-adapter"].map(
+      (name) => `${name}.karmada-system.svc`,
+    ),
   );
   const [cert, key] = [join(folder, "tls.crt"), join(folder, "tls.key")];
   writeFileSync(cert, serving.certificate);
@@ -69,7 +80,7 @@ async function main(run: StockRun, deployments: number): Promise<void> {
   const local = (text: string, port: number): string =>
     text
       .replaceAll(/externalName: .*/g, "externalName: localhost")
-      .replaceAll("    namespace: karmada-system", `    namespace: karmada-system\n    port: ${port}`);
+      .replaceAll(/^    namespace: +karmada-system/gm, `    namespace: karmada-system\n    port: ${port}`);
   kubectl(
     ["apply", "-f", "-"],
     manifest("webhook-configuration.yaml").replaceAll(
@@ -79,6 +90,7 @@ async function main(run: StockRun, deployments: number): Promise<void> {
   );
   kubectl(["apply", "-f", "-"], local(manifest("karmada-aggregated-apiserver-apiservice.yaml"), ports.aggregated));
   kubectl(["apply", "-f", "-"], local(manifest("karmada-search-apiservice.yaml"), ports.search));
+  kubectl(["apply", "-f", "-"], local(manifest("karmada-metrics-adapter-apiservice.yaml"), ports.metrics));
   // Karmada's administrator is system:admin; that of a logical cluster is admin.
   kubectl(["apply", "-f", "-"], manifest("cluster-proxy-admin-rbac.yaml").replaceAll("system:admin", "admin"));
   run.mark("definitions, webhooks and APIServices applied");
@@ -93,17 +105,22 @@ async function main(run: StockRun, deployments: number): Promise<void> {
     `--initial-advertise-peer-urls=http://127.0.0.1:${ports.etcdPeer}`,
     `--initial-cluster=default=http://127.0.0.1:${ports.etcdPeer}`,
   ]);
-  const own = [
+  const serves = [
     `--kubeconfig=${kubeconfig}`,
     `--authentication-kubeconfig=${kubeconfig}`,
     `--authorization-kubeconfig=${kubeconfig}`,
-    `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
     `--tls-cert-file=${cert}`,
     `--tls-private-key-file=${key}`,
     "--bind-address=127.0.0.1",
   ];
-  run.start("karmada-aggregated-apiserver", [...own, `--secure-port=${ports.aggregated}`]);
-  run.start("karmada-search", [...own, `--secure-port=${ports.search}`]);
+  const stores = [...serves, `--etcd-servers=http://127.0.0.1:${ports.etcd}`];
+  run.start("karmada-aggregated-apiserver", [...stores, `--secure-port=${ports.aggregated}`]);
+  run.start("karmada-search", [...stores, `--secure-port=${ports.search}`]);
+  run.start("karmada-metrics-adapter", [
+    ...serves,
+    `--secure-port=${ports.metrics}`,
+    `--metrics-bind-address=127.0.0.1:${base + 12}`,
+  ]);
   run.start("karmada-webhook", [
     `--kubeconfig=${kubeconfig}`,
     "--bind-address=127.0.0.1",
@@ -123,7 +140,7 @@ async function main(run: StockRun, deployments: number): Promise<void> {
     `--metrics-bind-address=127.0.0.1:${base + 9}`,
     `--health-probe-bind-address=127.0.0.1:${base + 10}`,
   ]);
-  for (const name of ["v1alpha1.cluster.karmada.io", "v1alpha1.search.karmada.io"])
+  for (const name of ["v1alpha1.cluster.karmada.io", "v1alpha1.search.karmada.io", "v1beta1.metrics.k8s.io"])
     await run.until(`APIService ${name} is available`, 90, () =>
       kubectl(["get", "apiservice", name, "-o", "json"]).includes('"reason": "Passed"'),
     );
@@ -172,9 +189,64 @@ async function main(run: StockRun, deployments: number): Promise<void> {
     "/apis/cluster.karmada.io/v1alpha1/clusters/member1/proxy/api/v1/namespaces/shop/pods",
   ]);
   run.print(`pods of member1 through the proxy of its Cluster: ${(JSON.parse(pods) as DeploymentList).items.length}`);
+  await showMetrics(run, kubectl, deployments);
   kubectl(["delete", "namespace", "shop", "--timeout=120s"]);
   run.mark("namespace deleted");
+  await showGarbageCollection(run, kubeconfig);
 }
+
+/** A stock kube-controller-manager follows owners that an aggregated server stores: here a Cluster. */
+async function showGarbageCollection(run: StockRun, kubeconfig: string): Promise<void> {
+  const kubectl = run.kubectl(kubeconfig);
+  const [, member = ""] = MEMBERS;
+  run.start("kube-controller-manager", [
+    `--kubeconfig=${kubeconfig}`,
+    "--secure-port=0",
+    "--controllers=garbage-collector-controller,namespace-controller",
+  ]);
+  const uid = kubectl(["get", "cluster", member, "-o", "jsonpath={.metadata.uid}"]);
+  const owner = { apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster", name: member, uid };
+  kubectl(
+    ["create", "-f", "-"],
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "owned", namespace: "default", ownerReferences: [owner] },
+    }),
+  );
+  const exists = (): boolean => kubectl(["-n", "default", "get", "configmap", "owned", "--ignore-not-found"]) !== "";
+  await run.until("kube-controller-manager has its lease", 60, () =>
+    kubectl(["-n", "kube-system", "get", "lease", "kube-controller-manager", "-o", "json"]).includes("holderIdentity"),
+  );
+  kubectl(["delete", "cluster", member, "--timeout=120s"]);
+  await run.until("the ConfigMap of the deleted Cluster is deleted", 120, () => !exists());
+  run.mark("kube-controller-manager has deleted an object whose owner was a Cluster of the aggregated server");
+}
+
+/** The metrics adapter sums up what the members measure; a FederatedHPA scales by it. */
+async function showMetrics(run: StockRun, kubectl: Kubectl, deployments: number): Promise<void> {
+  const path = "/apis/metrics.k8s.io/v1beta1/namespaces/shop/pods";
+  const measured = (): number => (JSON.parse(kubectl(["get", "--raw", path])) as DeploymentList).items.length;
+  await run.until("metrics of all pods", 120, () => measured() === 2 * deployments);
+  run.mark(`metrics of ${measured()} pods of both members, by the metrics adapter`);
+  kubectl(["apply", "-f", "-"], JSON.stringify(federatedAutoscaler()));
+  await run.until("the FederatedHPA reads metrics", 120, () =>
+    kubectl(["-n", "shop", "get", "federatedhpa", "web-0", "-o", "json"]).includes('"currentMetrics"'),
+  );
+  run.mark("a FederatedHPA reads them");
+}
+
+const federatedAutoscaler = (): object => ({
+  apiVersion: "autoscaling.karmada.io/v1alpha1",
+  kind: "FederatedHPA",
+  metadata: { name: "web-0", namespace: "shop" },
+  spec: {
+    scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web-0" },
+    minReplicas: 1,
+    maxReplicas: 4,
+    metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "AverageValue", averageValue: "500m" } } }],
+  },
+});
 
 interface DeploymentList {
   items: { status?: { readyReplicas?: number } }[];

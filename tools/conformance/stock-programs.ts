@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 
-type Kubectl = (args: string[], input?: string) => string;
+export type Kubectl = (args: string[], input?: string) => string;
 
 export interface StockRun {
   /** The folder with the programs. */
@@ -16,7 +16,7 @@ export interface StockRun {
   folder: string;
   /** The first of twenty ports. */
   base: number;
-  start(program: string, flags: readonly string[], name?: string): void;
+  start(program: string, flags: readonly string[], name?: string, env?: Record<string, string>): void;
   command(program: string, args: readonly string[]): string;
   kubectl(kubeconfig: string): Kubectl;
   /** Runs kubectl, which must fail; returns the last line of its error. */
@@ -97,9 +97,12 @@ function createStockRun(bin: string, folder: string, base: number): { run: Stock
     bin,
     folder,
     base,
-    start(program, flags, name = program) {
+    start(program, flags, name = program, env = {}) {
       const output = openSync(join(folder, `${name}.log`), "w");
-      running.set(name, spawn(join(bin, program), flags, { stdio: ["ignore", output, output] }));
+      running.set(
+        name,
+        spawn(join(bin, program), flags, { stdio: ["ignore", output, output], env: { ...process.env, ...env } }),
+      );
     },
     command: (program, args) =>
       execFileSync(join(bin, program), args, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }),

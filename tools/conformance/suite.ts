@@ -1,6 +1,6 @@
 /** Runs tests of one of upstream's compiled suites, each in a separate process for isolation. */
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "./catalogue.ts";
 import { readOutcome } from "./outcome.ts";
@@ -16,7 +16,7 @@ export interface SuiteOptions {
   /** How many run in parallel; serial tests run alone after the others. */
   jobs: number;
   limitMs: number;
-  /** The directory for the full output of each test. */
+  /** An existing directory for the full output of each test. */
   logs: string;
   onResult(result: TestResult, done: number): void;
 }
@@ -30,7 +30,6 @@ export interface TestResult extends Outcome {
 const GRACE_MS = 10_000;
 
 export async function runSuite(tests: readonly Test[], options: SuiteOptions): Promise<TestResult[]> {
-  mkdirSync(options.logs, { recursive: true });
   const results: TestResult[] = [];
   const runAll = async (queue: Test[], jobs: number): Promise<void> => {
     const worker = async (): Promise<void> => {

@@ -1,5 +1,5 @@
 /** Reads a CustomResourceDefinition and keeps its facts: names, scope, versions, schemas without their descriptions. */
-import { load } from "js-yaml";
+import { loadYaml } from "@flotilla/apimachinery";
 
 type Value = null | boolean | number | string | Value[] | { [key: string]: Value };
 
@@ -19,7 +19,7 @@ interface Definition {
 }
 
 export function readDefinition(yaml: string): Record<string, Value> {
-  const { spec } = load(yaml) as Definition;
+  const { spec } = loadYaml(yaml, { dialect: "1.2" }) as Definition;
   const versions: Record<string, Value> = {};
   for (const { name, schema, additionalPrinterColumns = [], subresources = {} } of spec.versions) {
     versions[name] = {

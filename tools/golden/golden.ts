@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { messageOf, type JsonObject } from "@flotilla/base";
-import { runners } from "./runners/index.ts";
+import { loadRunner } from "./runners/index.ts";
 
 /** One line of a recording. Its other fields depend on the format. */
 export interface GoldenCase {
@@ -96,12 +96,11 @@ export async function runGolden(options: {
   const result: GoldenResult = { files: [], withoutRunner: [] };
   for (const file of listRecordings(directory)) {
     if (only.length > 0 && !only.includes(file)) continue;
-    const load = Object.hasOwn(runners, file) ? runners[file] : undefined;
-    if (!load) {
+    const runner = await loadRunner(file);
+    if (!runner) {
       result.withoutRunner.push(file);
       continue;
     }
-    const runner = await load();
     try {
       result.files.push(await runFile(file, readRecording(directory, file), runner, differences[file] ?? {}));
     } finally {

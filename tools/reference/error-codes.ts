@@ -135,6 +135,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message states which; unjoin it first, or choose another name",
   },
   Kubectl: { happened: "kubectl failed in the demo", hint: "its own message follows" },
+  Keys: {
+    happened: "the keys of a hub are missing, or are not those of the hub in its store",
+    hint: "copy the folder `pki` of another API server of the hub; see `flotilla keys`",
+  },
   Listen: { happened: "the port is in use, or not permitted", hint: "choose another `--port`" },
   LuaInternal: { happened: "the script engine itself failed", hint: "report a bug with the script" },
   LuaLimit: {

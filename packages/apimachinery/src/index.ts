@@ -83,6 +83,7 @@ export type {
   ScalePaths,
   SpecPart,
   StatusPart,
+  WorkloadTraits,
 } from "./kind/kind.ts";
 export { HUB } from "./kind/hub.ts";
 export { controllerOf, controllerReference, formatApiVersion, gvkOf, parseApiVersion } from "./kind/meta.ts";
@@ -117,8 +118,14 @@ export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
 export { createCertificateAuthority, openCertificateAuthority } from "./pki/authority.ts";
 export type { CertificateAuthority, KeyPair } from "./pki/authority.ts";
-export { ensureCertificates } from "./pki/certificate-files.ts";
-export type { Certificates } from "./pki/certificate-files.ts";
+export {
+  AUTHORITY_FILES,
+  ensureAuthorities,
+  ensureCertificates,
+  readPairs,
+  writePairs,
+} from "./pki/certificate-files.ts";
+export type { Authorities, Certificates } from "./pki/certificate-files.ts";
 export { CertificateRequestError, parseCertificateRequest } from "./pki/certificate-request.ts";
 export type { CertificateRequest, RequestSubject } from "./pki/certificate-request.ts";
 export { subjectOf } from "./pki/certificate-subject.ts";

@@ -26,6 +26,8 @@ import { createDefaultRange } from "./services/ranges.ts";
 export interface BackgroundWorkOptions extends OperationDependencies {
   log: Log;
   allocation: ServiceAllocation;
+  /** Programs of products that clusters may run themselves, by the namespace and name of their lease. */
+  foreignPrograms?: ReadonlyMap<string, string> | undefined;
   /** Aborted when the server stops. */
   signal: AbortSignal;
 }
@@ -45,6 +47,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const background = createBackground({ clock, log });
   const leases = createControllerLeases({
     clock,
+    programs: options.foreignPrograms,
     onLapse(cluster) {
       const content =
         clusters.get(cluster)?.table.resources.flatMap(({ prefix }) => cache.list(`${prefix}${cluster}/`)) ?? [];

@@ -8,6 +8,7 @@ import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
 import type { Cache } from "./store/cache.ts";
 import { createAccountTokens } from "./access/account-tokens.ts";
+import type { AdministratorTokens } from "./access/administrator-tokens.ts";
 import { createBearerTokens } from "./access/bearer-tokens.ts";
 import { createBootstrapTokens } from "./access/bootstrap-tokens.ts";
 import type { BearerTokens } from "./access/bearer-tokens.ts";
@@ -27,7 +28,6 @@ import { createServiceAllocation } from "./services/allocation.ts";
 import { createBackPressure } from "./watch/back-pressure.ts";
 import { ListTurns } from "./watch/list-turns.ts";
 import { createBackgroundWork } from "./background-work.ts";
-import type { ForeignProgram } from "./clusters/controller-leases.ts";
 import { createClusterRegistry } from "./clusters/clusters.ts";
 import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
@@ -74,6 +74,8 @@ export interface ApiServerOptions {
    * process exits.
    */
   serviceAccounts?: { issuer?: string; signingKey?: () => Promise<string> };
+  /** Tokens of administrators; unset: none. */
+  administrators?: AdministratorTokens | undefined;
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do, in order; unset: the roles of each cluster. */
@@ -82,6 +84,11 @@ export interface ApiServerOptions {
     | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
+  /**
+   * Programs of products that a cluster may run itself, by the namespace and name of their lease. The server knows
+   * Kubernetes' own: `controller-manager` and `scheduler`.
+   */
+  foreignPrograms?: ReadonlyMap<string, string>;
   /**
    * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
    * publish for them. Unset: aggregated servers cannot authenticate users.
@@ -129,9 +136,9 @@ export interface ApiServer {
   /** The profile of a cluster; undefined when the cluster does not exist. */
   profileOf(name: string): string | undefined;
   /** Whether the cluster runs its own kube-controller-manager, or another program that this process stands in for. */
-  isManagedElsewhere(cluster: string, program?: ForeignProgram): boolean;
+  isManagedElsewhere(cluster: string, program?: string): boolean;
   /** Notifies the listener when a cluster starts to run such a program. */
-  onManagedElsewhere(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  onManagedElsewhere(listener: (cluster: string, program: string) => void): () => void;
   /** Whether this server issued a service account token, for this cluster. */
   isOwnToken(cluster: string, token: string): Promise<boolean>;
   /**
@@ -169,92 +176,45 @@ export interface ApiServer {
 }
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { cache, clock, random, log, admissions, controllerGroup, version = VERSION } = options;
-  const profiles = new Map(
-    Object.entries(options.profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]),
-  );
-  const knownKinds = Object.values(options.profiles).flatMap(({ customs }) => customs);
-  const writes = createWriteCounter();
+  const { log, authorization, auditor } = options;
   const stopping = new AbortController();
-  const lists = new ListTurns();
-  const quota = createStoreQuota(cache, options.storeQuotaBytes);
-  const store = createObjectStore(cache, writes, quota);
-  const clusters = createClusterRegistry({ cache, clock, random, log, profiles, knownKinds });
-  const roles = createRbac({ cache, clusters, store });
-  const isController = controllerGroup === undefined ? () => false : memberOf(controllerGroup);
-  const { authorization } = options;
+  const stored = createStored(options);
+  const { clusters, quota, writes } = stored;
+  const roles = createRbac(stored);
+  const isController = options.controllerGroup === undefined ? () => false : memberOf(options.controllerGroup);
   const authorizer = authorization ? createAuthorizerChain(roles, authorization.authorizers, isController) : roles;
-  const accountTokens = createAccountTokens({
-    store,
-    clock,
-    ...options.serviceAccounts,
-    onSecretTokenUsed: (cluster, namespace, secret, day) =>
-      markUsed(work.housekeeping, cluster, namespace, secret, day),
-  });
-  const tokens = createBearerTokens({
-    accounts: { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters },
-    external: options.externalTokens,
-    nowMs: () => clock.now(),
-  });
-  const allocation = createServiceAllocation({ cache, random });
-  const definitions = createDefinitionStatus({
-    cache,
-    store,
-    clusters,
-    clock,
-    writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
-  });
-  const blocked = blockedAddresses({ isExposed: options.isExposed ?? false });
-  const conversions = createConversions({ store, clusters, clock, random, log, blockedAddresses: blocked });
-  const configured = createConfiguredAdmission({
-    cache,
-    store,
-    clusters,
-    clock,
-    random,
-    log,
-    conversions,
-    blockedAddresses: blocked,
-  });
-  const { frontProxy } = options;
-  const aggregation = createAggregation({
-    cache,
-    store,
-    clusters,
-    clock,
-    log,
-    blockedAddresses: blocked,
-    ...(frontProxy && { identityOf: (cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster))) }),
-  });
+  const configurable = createConfigurable(options, stored);
+  const { configured, conversions, aggregation } = configurable;
+  const allocation = createServiceAllocation({ cache: options.cache, random: options.random });
   const deps: OperationDependencies = {
-    cache,
-    store,
-    clusters,
-    definitions,
+    ...stored,
+    ...configurable,
+    ...createTokens(options, stored, (...use) => markUsed(work.housekeeping, ...use)),
+    definitions: createDefinitionStatus({
+      ...stored,
+      writeStatus: (cluster, name, change) => writeDefinitionStatus(deps, cluster, name, change, stopping.signal),
+    }),
     siblings: new Siblings(),
-    configured,
-    conversions,
-    aggregation,
     chain: createAdmissionChain([
-      ...admissions,
-      ...createBuiltInSteps({
-        restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
-        arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
-      }),
+      ...options.admissions,
+      ...builtInSteps(options, clusters),
       createEscalationCheck({ authorizer, clusters }),
       // Last, so that a Service that exceeds a quota takes no numbers.
       allocation.step,
     ]),
     actions: createActions([...builtInActions, ...(options.actions ?? [])]),
-    pressure: createBackPressure({ clock }),
-    clock,
-    random,
+    pressure: createBackPressure(stored),
+    random: options.random,
     authorizer,
     isController,
-    accountTokens,
-    tokens,
   };
-  const work = createBackgroundWork({ ...deps, log, allocation, signal: stopping.signal });
+  const work = createBackgroundWork({
+    ...deps,
+    log,
+    allocation,
+    foreignPrograms: options.foreignPrograms,
+    signal: stopping.signal,
+  });
   const health = {
     draining: false,
     areControllersHealthy: () => (options.controllers?.problems().length ?? 0) === 0,
@@ -262,34 +222,25 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     isStoreNearlyFull: quota.isNearlyFull,
   };
   const metrics = createServerMetrics((cluster) => clusters.get(cluster) !== undefined);
-  const flow = createFlowControl({ cache, store, clusters, clock, serverSeats: options.maxSeats });
-  let undelivered = 0;
+  const flow = createFlowControl({ ...stored, serverSeats: options.maxSeats });
 
-  clusters.subscribe(({ type, cluster: { name } }) => {
-    // Promises and counts of a later cluster of the same name must be kept.
-    if (type !== "gone" || clusters.get(name)) return;
-    allocation.forget(name);
-    metrics.forget(name);
-    writes.forget(name);
-    configured.forget(name);
-    flow.forget(name);
-    conversions.forget(name);
-    aggregation.forget(name);
-  });
+  forgetRemoved(clusters, [allocation, metrics, writes, configured, flow, conversions, aggregation]);
   work.start();
   await clusters.finishRemovals();
-  await definitions.settleAll();
+  await deps.definitions.settleAll();
 
   const turns = createRequestTurns();
+  const lists = new ListTurns();
+  let undelivered = 0;
   const handle = createHandler({
     deps,
     turns,
     log,
-    version,
+    version: options.version ?? VERSION,
     stopping: stopping.signal,
     health,
     metrics,
-    auditor: options.auditor,
+    auditor,
     writeAuthorizationMetrics: authorization?.writeMetrics,
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
@@ -300,7 +251,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   return {
     handle,
     rejected(request, { status }) {
-      if (options.auditor) auditRejected(options.auditor, request, status);
+      if (auditor) auditRejected(auditor, request, status);
     },
     transport: (user) =>
       createDirectTransport({
@@ -310,22 +261,117 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
         freeze: options.freeze ?? false,
         lists,
         turns,
-        auditor: options.auditor,
+        auditor,
         track: (change) => {
           undelivered += change;
         },
       }),
+    ...clusterApi(deps),
+    isManagedElsewhere: work.programs.isHeld,
+    onManagedElsewhere: work.programs.onHeld,
+    tokens: deps.tokens,
+    writes,
+    isQuiet: () => options.cache.isQuiet() && work.isQuiet() && undelivered === 0,
+    drain() {
+      health.draining = true;
+    },
+    async close() {
+      health.draining = true;
+      stopping.abort(new Error("the API server is stopping"));
+      await work.close();
+      for (const part of [roles, configured, conversions, flow, aggregation, clusters]) part.close();
+    },
+  };
+}
+
+/** What is stored, and the logical clusters that it is in. */
+function createStored({ cache, clock, random, log, profiles, storeQuotaBytes }: ApiServerOptions) {
+  const layers = new Map(Object.entries(profiles).map(([name, profile]) => [name, createProfileLayer(name, profile)]));
+  const knownKinds = Object.values(profiles).flatMap(({ customs }) => customs);
+  const writes = createWriteCounter();
+  const quota = createStoreQuota(cache, storeQuotaBytes);
+  const store = createObjectStore(cache, writes, quota);
+  const clusters = createClusterRegistry({ cache, clock, random, log, profiles: layers, knownKinds });
+  return { cache, clock, writes, quota, store, clusters };
+}
+type Stored = ReturnType<typeof createStored>;
+
+function createTokens(
+  { serviceAccounts, administrators, externalTokens }: ApiServerOptions,
+  { store, clock, clusters }: Stored,
+  onSecretTokenUsed: Parameters<typeof createAccountTokens>[0]["onSecretTokenUsed"],
+): Pick<OperationDependencies, "accountTokens" | "tokens"> {
+  const accountTokens = createAccountTokens({ store, clock, ...serviceAccounts, onSecretTokenUsed });
+  const accounts = { tokens: accountTokens, bootstrap: createBootstrapTokens({ store, clock }), clusters };
+  return {
+    accountTokens,
+    tokens: createBearerTokens({ accounts, administrators, external: externalTokens, nowMs: () => clock.now() }),
+  };
+}
+
+/** What users configure with objects: admission, conversion webhooks and aggregated servers. */
+function createConfigurable({ random, log, isExposed = false, frontProxy }: ApiServerOptions, stored: Stored) {
+  const common = { ...stored, random, log, blockedAddresses: blockedAddresses({ isExposed }) };
+  const conversions = createConversions(common);
+  return {
+    conversions,
+    configured: createConfiguredAdmission({ ...common, conversions }),
+    aggregation: createAggregation({
+      ...common,
+      identityOf: frontProxy && ((cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster)))),
+    }),
+  };
+}
+
+function builtInSteps({ controllerGroup }: ApiServerOptions, clusters: Stored["clusters"]): readonly AnyStep[] {
+  return createBuiltInSteps({
+    restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
+    arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
+  });
+}
+
+/** Drops what the parts hold of a removed cluster. What a later cluster of the same name has is kept. */
+function forgetRemoved(clusters: Stored["clusters"], parts: readonly { forget(cluster: string): void }[]): void {
+  clusters.subscribe(({ type, cluster: { name } }) => {
+    if (type !== "gone" || clusters.get(name)) return;
+    for (const part of parts) part.forget(name);
+  });
+}
+
+/** The methods of a server about its logical clusters. */
+function clusterApi({
+  clusters,
+  accountTokens,
+}: Pick<OperationDependencies, "accountTokens"> & Pick<Stored, "clusters">): Pick<
+  ApiServer,
+  | "addCluster"
+  | "removeCluster"
+  | "clusters"
+  | "profileOf"
+  | "isOwnToken"
+  | "issueSecretToken"
+  | "clusterId"
+  | "isCluster"
+  | "onClusterGone"
+  | "serves"
+  | "onServed"
+> {
+  return {
     addCluster: (name, profile) => clusters.add(name, profile),
     removeCluster: (name) => clusters.remove(name),
     clusters: () => clusters.all().map(({ name }) => name),
     profileOf: (name) => clusters.get(name)?.profile.name,
-    isManagedElsewhere: work.programs.isHeld,
-    onManagedElsewhere: work.programs.onHeld,
     async isOwnToken(name, token) {
       const cluster = clusters.get(name);
       return cluster !== undefined && accountTokens.isIssued(cluster, token);
     },
-    clusterId: (name) => clusterId(findCluster(deps, name)),
+    async issueSecretToken(clusterName, namespace, account, secret) {
+      const cluster = clusters.get(clusterName);
+      if (!cluster)
+        throw new FlotillaError("Cluster", `cannot issue a token in cluster ${clusterName}: the cluster was removed`);
+      return accountTokens.issueForSecret(cluster, namespace, account, secret);
+    },
+    clusterId: (name) => clusterId(findCluster({ clusters }, name)),
     isCluster(name, id) {
       const cluster = clusters.get(name);
       return cluster !== undefined && clusterId(cluster) === id;
@@ -340,29 +386,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return clusters.subscribe(({ type, cluster }) => {
         if (type === "added" || type === "table") listener(cluster.name);
       });
-    },
-    tokens,
-    async issueSecretToken(clusterName, namespace, account, secret) {
-      const cluster = clusters.get(clusterName);
-      if (!cluster)
-        throw new FlotillaError("Cluster", `cannot issue a token in cluster ${clusterName}: the cluster was removed`);
-      return accountTokens.issueForSecret(cluster, namespace, account, secret);
-    },
-    writes,
-    isQuiet: () => cache.isQuiet() && work.isQuiet() && undelivered === 0,
-    drain() {
-      health.draining = true;
-    },
-    async close() {
-      health.draining = true;
-      stopping.abort(new Error("the API server is stopping"));
-      await work.close();
-      roles.close();
-      configured.close();
-      conversions.close();
-      flow.close();
-      aggregation.close();
-      clusters.close();
     },
   };
 }

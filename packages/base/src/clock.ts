@@ -30,6 +30,17 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   });
 }
 
+/** Calls `run` every `intervalMs` until it is cancelled. */
+export function every(clock: Clock, intervalMs: number, run: () => void): Timer {
+  const next = (): Timer =>
+    clock.after(intervalMs, () => {
+      timer = next();
+      run();
+    });
+  let timer = next();
+  return { cancel: () => timer.cancel() };
+}
+
 /** The last formatted second: a busy server formats the same one thousands of times. */
 let formatted = { second: Number.NaN, text: "" };
 

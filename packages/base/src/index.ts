@@ -1,6 +1,6 @@
 export { abortable } from "./abortable.ts";
 export { CollectedBytes } from "./collected-bytes.ts";
-export { createFakeClock, elapsedMs, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
+export { createFakeClock, elapsedMs, every, formatMicroTime, formatTime, sleep, systemClock } from "./clock.ts";
 export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";
 export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
@@ -38,3 +38,4 @@ export type { Random } from "./random.ts";
 export { createSemaphore } from "./semaphore.ts";
 export type { Semaphore } from "./semaphore.ts";
 export { capitalised, compareText } from "./text.ts";
+export { VERSION } from "./program-version.ts";

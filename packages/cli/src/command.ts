@@ -94,6 +94,7 @@ export interface CommandContext<F extends Record<string, Flag>> {
   /** An empty in-process hub that gives the answers a real hub would give. */
   openOfflineHub(): Promise<OfflineHub>;
   snapshots: Snapshots;
+  keys: HubKeyFiles;
   stores: Stores;
   agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
@@ -165,6 +166,24 @@ interface SnapshotPlace {
 export interface Snapshots {
   save(place: SnapshotPlace, file: string): Promise<SnapshotSummary>;
   restore(place: SnapshotPlace, file: string): Promise<SnapshotSummary>;
+}
+/** `prepare` adds keys that are accepted, `activate` makes them sign, `retire` removes the others. */
+export type KeyStep = "prepare" | "activate" | "retire";
+
+/** The keys that all API servers of a hub share, in a folder. Results have no secrets. */
+export interface HubKeyFiles {
+  show(directory: string): Promise<HubKeySummary[]>;
+  /** Of a new hub, in a folder that has none. */
+  create(directory: string): Promise<HubKeySummary[]>;
+  rotate(directory: string, step: KeyStep): Promise<HubKeySummary[]>;
+  /** A kubeconfig with a new certificate, valid for a year. */
+  kubeconfig(directory: string, server: string, user: "admin" | "controllers"): Promise<string>;
+}
+export interface HubKeySummary {
+  purpose: string;
+  /** Fingerprints. */
+  signs: string;
+  accepts: readonly string[];
 }
 /** The store of a data directory whose process is stopped. `from` is a snapshot with copies of damaged objects. */
 export interface Stores {

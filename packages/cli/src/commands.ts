@@ -201,6 +201,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/fsck.ts")).fsckCommand,
   },
   {
+    name: "keys",
+    section: "Operating",
+    summary: "create, show or replace the keys that the API servers of a hub share",
+    load: async () => (await import("./commands/keys.ts")).keysCommand,
+  },
+  {
     name: "snapshot",
     section: "Operating",
     summary: "save the fleet's data to one file, even while it runs, or restore it",

@@ -1,4 +1,5 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
+import type { ControllerGroup, Shard } from "@flotilla/flotilla";
 import type { LastStart } from "./data-directory.ts";
 
 /** A store on other machines, and the files that it is reached with. */
@@ -89,6 +90,10 @@ export interface HubProcessOptions {
   logLevel: "debug" | "info" | "warn" | "error";
   /** The format of log lines on standard error; unset means JSON. */
   logFormat?: "json" | "text";
+  /** A folder with the keys of the hub, which is only read; unset means the folder `pki` of `data`. */
+  keys?: string | undefined;
+  /** How long requests are still accepted after `/readyz` reports that the server stops. */
+  shutdownDelayMs?: number | undefined;
   /** How long the tokens in kubeconfigs of the data directory are valid; unset is 90 days. */
   kubeconfigLifetimeMs?: number | undefined;
   /** The audit log of requests; unset records none. */
@@ -152,23 +157,36 @@ interface RunningApiServer {
   failed: Promise<Error>;
 }
 
-export interface ControllersRoleOptions extends ControllerOptions {
+interface ControllersRoleOptions extends ControllerOptions {
   kubeconfig: string;
-  /** Of several processes one is active, by a Lease on the hub. */
+  /** The groups of controllers that may run here; unset: all. */
+  groups?: readonly ControllerGroup[];
+  /** The members that this process delivers to; unset: all. */
+  shard?: Shard;
+  /** Of several processes one leads each group, by a Lease on the hub. */
   leaderElects: boolean;
-  /** Called when this process takes over from another one, and when it loses its leadership; not when it starts. */
-  onLeadership?(change: "won" | "lost"): void;
+  /**
+   * Called when this process takes over a group, or with it all of its groups, and when it loses its leadership; not
+   * when it starts.
+   */
+  onLeadership?(change: { won: ControllerGroup | "all" } | "lost"): void;
   /** Serves `/metrics`, `/metrics/members`, `/healthz` and `/readyz` there. */
   metricsAddress?: string;
   logLevel: HubProcessOptions["logLevel"];
   logFormat: "json" | "text";
 }
 
+/** The groups that this process leads, and who leads another one. */
+export interface ControllersStanding {
+  leads: readonly ControllerGroup[];
+  leader: string | undefined;
+}
+
 /** Controllers that are connected to a hub. */
 interface RunningControllers {
   server: string;
-  /** Resolves when this process leads, or with the name of the leader when another does. */
-  standing: Promise<"leading" | { standby: string }>;
+  /** Resolves when every group has a leader. */
+  standing: Promise<ControllersStanding>;
   /** Resolves when they stopped, rejects when they cannot continue. */
   ended: Promise<void>;
 }

@@ -11,6 +11,8 @@ export type {
   HubConnection,
   KubeconfigAccess,
   OfflineHub,
+  HubKeyFiles,
+  KeyStep,
   Snapshots,
   Stores,
 } from "./command.ts";
@@ -32,7 +34,8 @@ export type { DoctorFinding } from "./doctor/check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {
   AuditOptions,
-  ControllersRoleOptions,
+  ControllerOptions,
+  ControllersStanding,
   AuthorizationOptions,
   IdentityOptions,
   FleetStarter,
@@ -50,5 +53,4 @@ export { createPaint } from "./paint.ts";
 export type { Paint } from "./paint.ts";
 export { asksForJson, flagsOf, parseCommandLine, sharedFlags } from "./parse.ts";
 export type { Parsed } from "./parse.ts";
-export { VERSION } from "./version.ts";
 export { readZipEntry } from "./zip.ts";

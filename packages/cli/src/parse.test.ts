@@ -17,6 +17,7 @@ const command = defineCommand({
     draught: { type: "number", default: 1.5, maximum: 9, description: "how deep" },
     log: { type: "string", value: "FILE", description: "where to write the log" },
     night: { type: "boolean", description: "also at night" },
+    wait: { type: "integer", value: "SECONDS", default: 60, maximum: 3600, description: "how long to wait" },
   },
   run: () => Promise.resolve(),
 });
@@ -54,6 +55,14 @@ test("a flag and the last argument may be repeated if the command allows it", ()
   expect(parseCommandLine(many, []).flags["crew"]).toEqual([]);
 });
 
+test("seconds may have a unit", () => {
+  const waits = ["90", "90s", "5m", "1h"].map(
+    (text) => parseCommandLine(command, ["oslo", "--wait", text]).flags["wait"],
+  );
+
+  expect(waits).toEqual([90, 90, 300, 3600]);
+});
+
 const wrong: Record<string, { argv: string[]; want: string }> = {
   "an argument is missing": { argv: [], want: "PORT is required: where to go" },
   "there are too many arguments": { argv: ["a", "b", "c"], want: "unexpected argument 'c' for 'flotilla sail'" },
@@ -78,6 +87,10 @@ const wrong: Record<string, { argv: string[]; want: string }> = {
   "a number is not numeric": {
     argv: ["oslo", "--crew", "many"],
     want: "--crew must be a whole number from 1 to 10, not 'many'",
+  },
+  "a number of seconds with a unit is out of range": {
+    argv: ["oslo", "--wait", "2h"],
+    want: "--wait must be a whole number from 0 to 3600, not '2h'",
   },
   "a number is out of range": {
     argv: ["oslo", "--crew", "11"],

@@ -143,7 +143,7 @@ function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
       `--${name} must be one of ${flag.choices.join(", ")}, not '${text}'${didYouMean(text, flag.choices)}`,
     );
   if (flag.type === "string") return text;
-  const number = Number(text);
+  const number = flag.value === SECONDS ? secondsIn(text) : Number(text);
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER } = flag;
   const isOfType = flag.type === "integer" ? Number.isInteger(number) : Number.isFinite(number);
   if (!isOfType || text.trim() === "" || number < minimum || number > maximum) {
@@ -152,6 +152,16 @@ function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
     );
   }
   return number;
+}
+
+/** The values of flags that count seconds may also have a unit. */
+const SECONDS = "SECONDS";
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+/** `90`, `90s` and `5m`, as durations elsewhere. */
+function secondsIn(text: string): number {
+  const [, count, unit = ""] = /^(\d+)([smh])$/.exec(text) ?? [];
+  return count === undefined ? Number(text) : Number(count) * (UNITS[unit] ?? Number.NaN);
 }
 
 /** Whether `-o json` was requested, even on an invalid command line. */

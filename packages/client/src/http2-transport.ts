@@ -14,6 +14,7 @@ import type { CredentialSource } from "./credentials.ts";
 import { UnreachableError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { createHttpConnection } from "./http-connection.ts";
+import type { HttpConnection } from "./http-connection.ts";
 import type { HttpRequest, HttpResponse } from "./http-requests.ts";
 import type { TlsOptions } from "./http-sockets.ts";
 import { impersonationHeaders } from "./impersonation.ts";
@@ -66,6 +67,8 @@ export interface Http2TransportOptions extends TlsOptions {
   onWarning?: (message: string) => void;
   clock?: Clock;
   random?: Random;
+  /** Replaces the network, for a server in this process. */
+  connection?: HttpConnection;
 }
 
 /** API servers time out a request after a minute. */
@@ -92,12 +95,14 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   } = options;
   const meter = createBufferMeter(limits.bufferedBytes);
   const pace = createWatchPace(limits.watchBytesPerSecond, clock);
-  const connection = createHttpConnection({
-    server,
-    tls: options,
-    clock,
-    proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
-  });
+  const connection =
+    options.connection ??
+    createHttpConnection({
+      server,
+      tls: options,
+      clock,
+      proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
+    });
   const retrying = createRetryingConnection({ connection, token, credentials, clock });
   const deadline: Deadline = { timeoutMs: requestTimeoutMs, clock };
   const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};

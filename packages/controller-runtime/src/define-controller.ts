@@ -92,14 +92,14 @@ export function defineController<T extends KubernetesObject>(
         if (held) return definition.reconcile(object, context);
         // Nothing is created before the finalizer guarantees its cleanup. The change arrives as an event, which
         // enqueues this key.
-        await setFinalizer(client, kind, key, object, finalizer, true, signal);
+        await setFinalizer(client, { kind, key, object }, { finalizer, wanted: true }, signal);
         return done;
       }
       // Our part of the deletion is done; the remaining finalizers belong to other controllers.
       if (!held) return done;
       const result = await definition.finalize(object, context);
       if (result.requeueAfterMs !== undefined) return result;
-      await setFinalizer(client, kind, key, object, finalizer, false, signal);
+      await setFinalizer(client, { kind, key, object }, { finalizer, wanted: false }, signal);
       return done;
     },
   });

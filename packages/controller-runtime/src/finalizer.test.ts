@@ -31,7 +31,7 @@ test("a finalizer that another controller added concurrently is kept", async () 
   const old = await create();
   await client.patch(Widget, key, { metadata: { finalizers: ["example.dev/theirs"] } }, { type: "merge" });
 
-  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+  await setFinalizer(client, { kind: Widget, key, object: old }, { finalizer: OURS, wanted: true }, signal);
 
   expect(await finalizersNow()).toEqual(["example.dev/theirs", OURS]);
 });
@@ -40,7 +40,7 @@ test("removing the last finalizer leaves none", async () => {
   const { client, create, finalizersNow } = setUp([OURS]);
   const object = await create();
 
-  await setFinalizer(client, Widget, key, object, OURS, false, signal);
+  await setFinalizer(client, { kind: Widget, key, object }, { finalizer: OURS, wanted: false }, signal);
 
   expect(await finalizersNow()).toBeUndefined();
 });
@@ -49,7 +49,7 @@ test("an already correct finalizer costs no request", async () => {
   const { client, create } = setUp([OURS]);
   const object = await create();
 
-  await setFinalizer(client, Widget, key, object, OURS, true, signal);
+  await setFinalizer(client, { kind: Widget, key, object }, { finalizer: OURS, wanted: true }, signal);
 
   expect(client.count("patch")).toBe(0);
 });
@@ -59,7 +59,7 @@ test("an object that is being deleted gets no new finalizer", async () => {
   const old = await create();
   await client.delete(Widget, key);
 
-  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+  await setFinalizer(client, { kind: Widget, key, object: old }, { finalizer: OURS, wanted: true }, signal);
 
   expect(await finalizersNow()).toEqual(["example.dev/theirs"]);
 });
@@ -71,7 +71,7 @@ test("a new object with the same name is not changed", async () => {
   await client.delete(Widget, key);
   await create();
 
-  await setFinalizer(client, Widget, key, old, OURS, false, signal);
+  await setFinalizer(client, { kind: Widget, key, object: old }, { finalizer: OURS, wanted: false }, signal);
 
   expect(await finalizersNow()).toEqual([OURS]);
 });
@@ -81,7 +81,7 @@ test("a deleted object is not an error", async () => {
   const old = await create();
   await client.delete(Widget, key);
 
-  await setFinalizer(client, Widget, key, old, OURS, true, signal);
+  await setFinalizer(client, { kind: Widget, key, object: old }, { finalizer: OURS, wanted: true }, signal);
 
   expect(client.count("get")).toBe(0);
 });

@@ -18,11 +18,8 @@ export function hasFinalizer(object: DeepReadonly<KubernetesObject>, finalizer: 
  */
 export async function setFinalizer<T extends KubernetesObject>(
   client: Client,
-  kind: Kind<T>,
-  key: ObjectKey,
-  object: DeepReadonly<T>,
-  finalizer: string,
-  wanted: boolean,
+  { kind, key, object }: { kind: Kind<T>; key: ObjectKey; object: DeepReadonly<T> },
+  { finalizer, wanted }: { finalizer: string; wanted: boolean },
   signal: AbortSignal,
 ): Promise<void> {
   let newest = object;

@@ -29,8 +29,11 @@ interface LeaderElectionTimes {
 
 /** The defaults of Kubernetes' own components. */
 const DEFAULT_LEASE_TIMES: LeaderElectionTimes = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 };
-/** Candidates wait up to this much longer at random, so that their requests are not synchronized. */
-const JITTER = 1.2;
+/**
+ * Candidates wait between half and all of the time between renewals, at random, so that their requests are not
+ * synchronized and none notices a release later than a renewal takes.
+ */
+const JITTER = 0.5;
 
 export interface LeaderElectionOptions {
   client: Client;
@@ -54,6 +57,11 @@ export interface Leadership {
    * fired, and ends the term.
    */
   check(): void;
+  /**
+   * What a write names so that the API server rejects it when another process leads by then:
+   * `NAMESPACE/NAME/HOLDER/TRANSITIONS` of the Lease. Unset without a Lease.
+   */
+  readonly fence?: string;
 }
 
 export interface LeaderElection {
@@ -87,7 +95,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
   const { leaseDurationMs, renewDeadlineMs, retryMs } = { ...DEFAULT_LEASE_TIMES, ...defined(options.times) };
   invariant(identity !== "", "a candidate must have an identity");
   invariant(
-    leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs * JITTER,
+    leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryMs,
     "leaseDurationMs must be greater than renewDeadlineMs, and that greater than retryMs",
   );
   const log = options.log.with({ lease: `${key.cluster}/${key.namespace}/${key.name}`, identity });
@@ -139,7 +147,7 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
       const term: Term = { lost: new AbortController(), endsAtMs: 0 };
       await hold(term, AbortSignal.any([signal, term.lost.signal]));
       if (term.deadline) return term;
-      await pause(retryMs * (1 + random.next() * JITTER), signal);
+      await pause(retryMs * (JITTER + random.next() * (1 - JITTER)), signal);
     }
     return undefined;
   };
@@ -155,9 +163,10 @@ export function createLeaderElection(options: LeaderElectionOptions): LeaderElec
 
   /** Leads until the work has ended, and renews the lease in the meantime. */
   const serve = async (term: Term, lead: Lead, signal: AbortSignal): Promise<void> => {
+    const fence = `${key.namespace}/${key.name}/${identity}/${lease.observed?.spec?.leaseTransitions ?? 0}`;
     const finished = new AbortController();
     const work = Promise.resolve()
-      .then(() => lead(AbortSignal.any([signal, term.lost.signal]), { check: () => check(term) }))
+      .then(() => lead(AbortSignal.any([signal, term.lost.signal]), { check: () => check(term), fence }))
       .finally(() => finished.abort());
     const over = AbortSignal.any([term.lost.signal, finished.signal]);
     const renewing = (async (): Promise<void> => {

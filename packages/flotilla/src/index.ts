@@ -112,7 +112,6 @@ export { buildMetrics, laneMetrics, writeBuild, writeLanes } from "./monitoring/
 export { createWorkloadMetrics, membersPageMetrics, workloadMetrics } from "./monitoring/workload-metrics.ts";
 export type { WorkloadMetrics } from "./monitoring/workload-metrics.ts";
 export { createOcm } from "./ocm/create-ocm.ts";
-export type { OcmDependencies } from "./ocm/create-ocm.ts";
 export { isPaired } from "./ocm/pairing/merge-registrations.ts";
 export { planPlacement } from "./ocm/placement/plan-placement.ts";
 export type { PlacementInput } from "./ocm/placement/plan-placement.ts";
@@ -203,4 +202,13 @@ export {
   UNJOINING,
   UNMANAGED,
 } from "./flotilla-names.ts";
+export {
+  CONTROLLER_GROUPS,
+  controllersLease,
+  controllerUnits,
+  shardOf,
+  shardOfLease,
+  WHOLE,
+} from "./controller-groups.ts";
+export type { ControllerGroup, Shard } from "./controller-groups.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

@@ -188,6 +188,7 @@ export { FlowSchema } from "./flowcontrol/flow-schema-kind.ts";
 export { PriorityLevelConfiguration } from "./flowcontrol/priority-level-kind.ts";
 export {
   danglingCondition,
+  controllerFlowSchemas,
   flowControlDefaults,
   foundCondition,
   mandatoryFlowSchemas,
@@ -221,7 +222,7 @@ export { RuntimeClass } from "./runtimeclass/runtimeclass-kind.ts";
 export { Secret } from "./secret/secret-kind.ts";
 export { IPAddress, addressOfService, isAllocated } from "./service-cidr/ip-address.ts";
 export { DEFAULT_SERVICE_CIDR, ServiceCIDR, defaultServiceCidr, usableRanges } from "./service-cidr/service-cidr.ts";
-export { SERVICE_RANGE, apiServerService } from "./service/service-bootstrap.ts";
+export { SERVICE_RANGE, apiServerService, serviceAddresses } from "./service/service-bootstrap.ts";
 export { Service } from "./service/service-kind.ts";
 export { allocatedToService, prepareService } from "./service/service-prepare.ts";
 export type { Allocated, ServicePools } from "./service/service-prepare.ts";
@@ -250,3 +251,4 @@ export { createPace } from "./workloads/workloads-pace.ts";
 export { WriteAllError, slowStart, writeAll } from "./workloads/write-all.ts";
 export { exampleJobTemplate, exampleWorkload } from "./pod/pod-example.ts";
 export { RETAIN_REPLICAS, TEMPLATE_GENERATION } from "./interpreter/template-names.ts";
+export { kubernetesWorkloads } from "./workload-kinds.ts";

@@ -37,5 +37,6 @@ export {
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
 export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
+export { kruiseWorkloads } from "./workload-kinds.ts";
 export { NodeImage } from "./nodeimage/nodeimage-kind.ts";
 export { tagStatusOf, withReports } from "./nodeimage/plan-nodeimage.ts";

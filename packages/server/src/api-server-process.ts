@@ -13,6 +13,7 @@ import { createComponentReadiness } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
+import { createSimulatedClusters } from "./roles/simulated-clusters.ts";
 import { startParts, stopParts } from "./roles/parts.ts";
 import type { Part } from "./roles/parts.ts";
 
@@ -22,10 +23,12 @@ export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
     const { clock, random } = surroundings;
     const api = await createHubApiServer({
       ...surroundings,
+      runsKruise: (cluster) => clusters.runsKruise(cluster),
       nodes: 0,
       allowNoExecuteTaintPolicy: options.allowNoExecuteTaintPolicy,
     });
     const { server, manager } = api;
+    const clusters = createSimulatedClusters(server);
     const client = api.connect("system", "flotilla-system");
     const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
     const events = createEventRecorders({ client: api.connect("events", "flotilla-events"), clock, log });

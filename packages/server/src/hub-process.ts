@@ -9,20 +9,27 @@ import { join, resolve } from "node:path";
 import { ensureCertificates, HUB } from "@flotilla/apimachinery";
 import type { Certificates } from "@flotilla/apimachinery";
 import {
+  createAdministratorTokens,
   createAuthenticator,
   createHttpServer,
   createMemoryEngine,
-  createSigningKey,
   DamagedStoreError,
   encryptEngine,
   HEALTH_PATHS,
   openSqliteEngine,
 } from "@flotilla/apiserver";
-import type { ApiServer, ApiServerOptions, Auditor, Engine, ExternalTokens } from "@flotilla/apiserver";
-import { FlotillaError, systemClock, systemRandom } from "@flotilla/base";
-import type { Clock, Log, Random } from "@flotilla/base";
+import type {
+  AdministratorTokens,
+  ApiServer,
+  ApiServerOptions,
+  Auditor,
+  Engine,
+  ExternalTokens,
+} from "@flotilla/apiserver";
+import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
+import type { Clock, Log, Random, Timer } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
-import { kubeconfigPath, lastStartPath, logPath, VERSION } from "@flotilla/cli";
+import { kubeconfigPath, lastStartPath, logPath } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
@@ -34,13 +41,17 @@ import { openEncryption } from "./data/open-encryption.ts";
 import { openAuthorization } from "./identity/open-authorization.ts";
 import { openIdentity } from "./identity/open-identity.ts";
 import type { OpenedIdentity } from "./identity/open-identity.ts";
-import { createClusterAccess, keptSecret } from "./cluster-access.ts";
+import { createClusterAccess } from "./cluster-access.ts";
 import { writeSecret } from "./secret-file.ts";
 import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { openEtcdStore } from "./data/etcd-store.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";
 import { keepCertificates } from "./data/keep-certificates.ts";
+import { CLIENT_SUBJECTS } from "./keys/client-subjects.ts";
+import { hasHubKeys, openHubKeys } from "./keys/hub-keys.ts";
+import type { HubKeys } from "./keys/hub-keys.ts";
+import { missingKeysError, readKeyRecord, recordKeys } from "./keys/key-record.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
@@ -50,7 +61,7 @@ import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreTroubles } from "./data/store-troubles.ts";
 import type { WatchedStore } from "./data/store-troubles.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
+import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
@@ -67,7 +78,10 @@ interface HubSurroundings extends WatchedStore {
   frontProxy: FrontProxy;
   isExposed: boolean;
   signingKey(): Promise<string>;
+  administrators: AdministratorTokens;
+  keyFingerprints: HubKeys["fingerprints"];
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
+  port(): number;
   auditor: Auditor | undefined;
   externalTokens: ExternalTokens | undefined;
   authorization: ApiServerOptions["authorization"];
@@ -187,17 +201,18 @@ async function openProcess(
 
   progress("starting the API server");
   const pki = join(data, "pki");
-  const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, addresses, log);
+  const keys = await openKeys(store, options.keys, pki, log);
+  const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, keys, addresses, log);
   const certificates = await certificatesOnDisk();
-  const signingKey = (): Promise<string> => keptSecret(join(pki, "service-accounts.key"), createSigningKey);
-  // Another API server gets a copy of the folder, which is complete from the start.
-  if (store.isShared) await signingKey();
+  const administrators = createAdministratorTokens(keys.administratorSecrets, () => systemClock.now());
   const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
   const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
   const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
   if (audit) opened.splice(-1, 0, audit.close);
   const failed = Promise.withResolvers<Error>();
   let access: ClusterAccess | undefined;
+  // A free port is known once the server listens.
+  let listening = options.port;
 
   return {
     data,
@@ -208,11 +223,13 @@ async function openProcess(
       clock: systemClock,
       random: systemRandom,
       log,
-      rootCertificate: certificates.authority.certificate,
+      rootCertificate: keys.trusted,
       authority: certificates.authority,
       frontProxy: createFrontProxy(certificates),
       isExposed: addresses.isExposed,
-      signingKey,
+      signingKey: keys.signingKeys,
+      administrators,
+      keyFingerprints: keys.fingerprints,
       auditor: audit?.auditor,
       externalTokens: identity.externalTokens,
       authorization,
@@ -222,6 +239,7 @@ async function openProcess(
           throw new FlotillaError("Starting", `the hub is starting; ask for the kubeconfig of ${cluster} again`);
         return access.issue(cluster, lifetimeMs);
       },
+      port: () => listening,
       storeQuotaBytes: options.storeQuotaBytes,
       storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
       onFailure: failed.resolve,
@@ -232,29 +250,30 @@ async function openProcess(
       // Known once the server listens, which may be on a free port.
       let url = "";
       const endpointOf = (cluster: string): string => (cluster === HUB ? url : `${url}/clusters/${cluster}`);
-      const ca = certificates.authority.certificate;
+      const { trusted, authority } = keys;
       const clusterAccess = createClusterAccess({
         server,
-        pki,
-        authority: certificates.authority,
-        log,
+        tokens: administrators,
+        authority,
+        trusted,
         endpointOf,
         lifetimeMs: options.kubeconfigLifetimeMs,
       });
-      opened.push(() => clusterAccess.close());
-      await clusterAccess.prune();
-      // Before the first request: clients take a 401 for a valid token as final.
-      await clusterAccess.admitAll();
       const port = await serveHttp(
         { server, certificates, certificatesOnDisk, addresses, data, options, ...identity, log },
         opened,
       );
+      listening = port;
       url = urlOf(addresses.advertise, port);
       access = clusterAccess;
-      await publishClusterInfo(client, HUB, { server: url, ca }, signal);
+      await publishClusterInfo(client, HUB, { server: url, ca: trusted }, signal);
       await writeControllersKubeconfig(data, url, certificates);
-      const stopRenewing = renewKubeconfigs(() => refreshKubeconfigs(data, server.clusters(), clusterAccess), log);
-      opened.push(async () => stopRenewing());
+      const renewing = renewKubeconfigs(
+        () => refreshKubeconfigs(data, server.clusters(), clusterAccess),
+        systemClock,
+        log,
+      );
+      opened.push(async () => renewing.cancel());
       return { url, endpointOf, writeKubeconfigs: (clusters) => writeKubeconfigs(data, clusters, clusterAccess) };
     },
     ready() {
@@ -266,16 +285,36 @@ async function openProcess(
   };
 }
 
-/** Certificates of the server, of its administrator, and of `flotilla controllers`, which has one user for all parts. */
-function ensureHubCertificates(directory: string, { hosts }: AddressPlan, log: Log): Promise<Certificates> {
-  const { name: commonName, groups: organizations } = flotillaUser("controllers");
+/**
+ * The keys that this server shares with others of its store. The first server of a store creates them in its data
+ * directory. `folder` is one that an administrator filled, which is only read.
+ */
+async function openKeys(store: Engine, folder: string | undefined, pki: string, log: Log): Promise<HubKeys> {
+  const directory = folder ?? pki;
+  const isOfHub = store.isShared && (await readKeyRecord(store)) !== undefined;
+  if (isOfHub && !(await hasHubKeys(directory))) throw missingKeysError(directory);
+  const keys = await openHubKeys({
+    directory,
+    mayWrite: folder === undefined && !isOfHub,
+    clock: systemClock,
+    log,
+  });
+  if (store.isShared) await recordKeys(store, await keys.fingerprints(), directory);
+  return keys;
+}
+
+/** Certificates of the server and of its own clients. */
+function ensureHubCertificates(
+  directory: string,
+  authorities: HubKeys,
+  { hosts }: AddressPlan,
+  log: Log,
+): Promise<Certificates> {
   return ensureCertificates({
     directory,
+    authorities,
     hosts,
-    clients: {
-      admin: { commonName: "admin", organizations: ["system:masters"] },
-      controllers: { commonName, organizations: organizations.filter((group) => group !== "system:authenticated") },
-    },
+    clients: CLIENT_SUBJECTS,
     clock: systemClock,
     log,
   });
@@ -300,7 +339,7 @@ async function serveHttp(
   { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, proxies, log }: HttpOptions,
   opened: Opened,
 ): Promise<number> {
-  const clientCa = certificates.authority.certificate;
+  const clientCa = certificates.trusted;
   const http = createHttpServer({
     handle: (request) => server.handle(request),
     onRejected: (request, error) => server.rejected(request, error),
@@ -314,6 +353,7 @@ async function serveHttp(
     proxies,
     log,
     onStopping: () => server.drain(),
+    stopAfterMs: options.shutdownDelayMs,
   });
   opened.push(() => http.close());
   const port = await listen(http, options.port, addresses.bind);
@@ -343,14 +383,12 @@ async function serveHttp(
 const RENEW_INTERVAL_MS = 60 * 60 * 1000;
 
 /** Writes the kubeconfigs of the data directory again while the process runs. */
-function renewKubeconfigs(refresh: () => Promise<void>, log: Log): () => void {
-  const timer = setInterval(() => {
+function renewKubeconfigs(refresh: () => Promise<void>, clock: Clock, log: Log): Timer {
+  return every(clock, RENEW_INTERVAL_MS, () => {
     refresh().catch((error: unknown) =>
       log.error("writing kubeconfigs failed; it is tried again in an hour", { error }),
     );
-  }, RENEW_INTERVAL_MS);
-  timer.unref();
-  return () => clearInterval(timer);
+  });
 }
 
 /** Writes those whose token has a successor. One that an operator removed stays removed. */
@@ -358,7 +396,7 @@ async function refreshKubeconfigs(data: string, clusters: readonly string[], acc
   for (const cluster of clusters) {
     const file = kubeconfigPath(data, cluster);
     if (!existsSync(file)) continue;
-    const text = await access.kubeconfig(cluster);
+    const text = access.kubeconfig(cluster);
     if ((await readFile(file, "utf8")) !== text) await writeSecret(file, text);
   }
 }
@@ -367,7 +405,7 @@ async function writeControllersKubeconfig(data: string, url: string, certificate
   const { certificate: cert, key } = certificates.clients["controllers"] ?? { certificate: "", key: "" };
   await writeSecret(
     kubeconfigPath(data, "controllers"),
-    renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca: certificates.authority.certificate, cert, key }),
+    renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca: certificates.trusted, cert, key }),
   );
 }
 
@@ -379,7 +417,7 @@ async function writeKubeconfigs(
   const files = new Map<string, string>();
   for (const cluster of clusters) {
     const file = kubeconfigPath(data, cluster);
-    await writeSecret(file, await access.kubeconfig(cluster));
+    await writeSecret(file, access.kubeconfig(cluster));
     files.set(cluster, file);
   }
   return files;

@@ -3,12 +3,10 @@
  * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
-import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
-import type { CertificateAuthority } from "@flotilla/apimachinery";
-import type { Clock, Log, Random } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
-import { find } from "@flotilla/client";
-import type { Client, ConnectWebhook, Transport } from "@flotilla/client";
+import type { ApiServer, Cache } from "@flotilla/apiserver";
+import type { Clock, Log } from "@flotilla/base";
+import { VERSION } from "@flotilla/base";
+import type { Client, ConnectWebhook } from "@flotilla/client";
 import { createDecisions, createMonitoring, dryRunOver } from "@flotilla/flotilla";
 import { Lease } from "@flotilla/kubernetes";
 import type {
@@ -26,7 +24,8 @@ import { createAddMembers } from "./roles/add-members.ts";
 import type { AddMembers } from "./roles/add-members.ts";
 import { showComponents } from "./roles/component-readiness.ts";
 import { createHubApiServer } from "./roles/api-server.ts";
-import type { FrontProxy, HubApiServer, HubExtensions } from "./roles/api-server.ts";
+import type { HubApiServer, HubApiServerOptions } from "./roles/api-server.ts";
+import type { HubExtensions } from "./roles/hub-extensions.ts";
 import { createHubAccess } from "./roles/hub-access.ts";
 import type { HubAccess } from "./roles/hub-access.ts";
 import { createHubControllers } from "./roles/hub-controllers.ts";
@@ -44,21 +43,14 @@ import { startParts, stopParts } from "./roles/parts.ts";
 import type { Part } from "./roles/parts.ts";
 import { createPullMembers } from "./roles/pull-members.ts";
 import type { PullMembers } from "./roles/pull-members.ts";
+import { createSimulatedClusters } from "./roles/simulated-clusters.ts";
+import type { SimulatedClusters } from "./roles/simulated-clusters.ts";
 import { createSimulatedFleet } from "./roles/simulated-fleet.ts";
 import type { SimulatedFleet } from "./roles/simulated-fleet.ts";
 import { readWorkOrigin } from "./roles/work-origin.ts";
-import type { FeatureGates } from "@flotilla/openkruise";
 
-export interface HubOptions {
-  engine: Engine;
-  clock: Clock;
-  random: Random;
-  log: Log;
+export interface HubOptions extends Omit<HubApiServerOptions, "runsKruise" | "allowNoExecuteTaintPolicy"> {
   kruise: "installed" | "none";
-  /** OpenKruise's gates on the members; its defaults if unset. */
-  kruiseGates?: FeatureGates;
-  /** Simulated nodes per member; with 0 nothing runs there. */
-  nodes: number;
   /** How long pods take to start, restart and stop, and how long a silent node counts as ready. */
   times?: SimulationDependencies["times"];
   /** How often members are checked, and how long until their condition changes; Karmada's defaults if unset. */
@@ -83,43 +75,10 @@ export interface HubOptions {
    * unset.
    */
   autoApprovedUsers?: readonly string[];
-  /** PEM of the CA that workloads use to trust this server; published in every namespace. */
-  rootCertificate?: string;
-  /**
-   * PEM of the signing key for service account tokens, read on first use; if unset, a key for the lifetime of the
-   * process.
-   */
-  signingKey?: () => Promise<string>;
-  /** Signs client certificate requests; if unset, they are left to other signers. */
-  authority?: Pick<CertificateAuthority, "signRequest">;
-  /** How the server calls aggregated servers; if unset, they see no user. */
-  frontProxy?: FrontProxy;
-  /** Whether clients of other machines connect; then logical clusters may not name addresses of this one. */
-  isExposed?: boolean | undefined;
-  /** A kubeconfig for an administrator of one logical cluster, served by the subresource of that name. */
-  clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
-  /** Wraps the in-process transport of every component, for example to count writes. */
-  wrap?(transport: Transport, part: string): Transport;
-  /** Tokens that others issue. */
-  externalTokens?: ExternalTokens | undefined;
-  /** Who decides what users may do; unset: roles. */
-  authorization?: ApiServerOptions["authorization"];
-  /** The audit log; unset audits nothing. */
-  auditor?: Auditor | undefined;
-  /** The file that keeps the decisions of controllers; unset keeps them in memory. */
-  decisionsFile?: string | undefined;
   /** Called when the API server exists and before controllers connect to it, for example to serve it over HTTP. */
   onServer?(server: ApiServer): Promise<void>;
   /** Size of the store on disk; unset if it is in memory. */
   storeBytes?(): number;
-  /** Whether the store accepts writes; yes if unset. */
-  takesWrites?(): boolean;
-  /** The size of all objects above which none may be created or grow; unset or 0 means no limit. */
-  storeQuotaBytes?: number;
-  /** Called when the store fails permanently; everything that needs it fails from then on. */
-  onFailure?(error: Error): void;
-  /** Freezes shared objects, so that a test fails where they are modified. */
-  freeze?: boolean;
 }
 
 export interface Hub {
@@ -143,16 +102,19 @@ export async function createHub(options: HubOptions): Promise<Hub> {
   const api = await createHubApiServer({
     ...options,
     allowNoExecuteTaintPolicy: options.failover?.allowNoExecuteTaintPolicy,
+    runsKruise: (cluster) => clusters.runsKruise(cluster),
   });
   const { server, cache } = api;
+  const clusters = createSimulatedClusters(server);
   await options.onServer?.(server);
-  const access = createHubAccess({ hub: HUB, api, clock, random, log });
+  const access = createHubAccess({ hub: HUB, api, isMember: clusters.isSimulated, clock, random, log });
   const { client, informers } = access;
   const base: Base = {
     options,
     api,
+    clusters,
     access,
-    simulated: createSimulatedFleet({ api, access, wrap, clock, log }),
+    simulated: createSimulatedFleet({ api, clusters, access, wrap, clock, log }),
     monitoring: createMonitoring({ hub: HUB, version: VERSION, informers, clock }),
     origin: await readWorkOrigin(client, HUB),
     logs: createHubLogs(clock),
@@ -196,7 +158,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
       ...options,
       server,
       client,
-      isMember: api.clusters.isMember,
+      isMember: clusters.isMember,
       simulation: members.simulation,
     }),
     stop: () => stopParts(parts),
@@ -207,6 +169,7 @@ export async function createHub(options: HubOptions): Promise<Hub> {
 interface Base {
   options: HubOptions;
   api: HubApiServer;
+  clusters: SimulatedClusters;
   access: HubAccess;
   simulated: SimulatedFleet;
   monitoring: Monitoring;
@@ -216,7 +179,7 @@ interface Base {
   decisions: Decisions;
 }
 
-function wireMemberControllers({ options, api, access }: Base): MemberControllers {
+function wireMemberControllers({ options, api, clusters, access }: Base): MemberControllers {
   return createMemberControllers({
     gates: options.kruiseGates,
     times: options.times,
@@ -228,19 +191,22 @@ function wireMemberControllers({ options, api, access }: Base): MemberController
     log: options.log.with({ component: "members" }),
     events: access.events,
     haveNodes: options.nodes > 0,
-    hasKruise: api.hasKruise,
+    runsKruise: clusters.runsKruise,
   });
 }
 
 /**
- * The Lease of controllers that once ran in another process would be taken for controllers that have stopped, and their
+ * Leases of controllers that once ran in other processes would be taken for controllers that have stopped, and their
  * components may still be shown as not ready.
  */
 const ownControllers = (client: Client, clock: Clock): Part => ({
   async start(signal) {
-    if (!(await find(client, Lease, CONTROLLERS_LEASE_KEY))) return;
+    const { cluster, namespace, name } = CONTROLLERS_LEASE_KEY;
+    const { items } = await client.list(Lease, { cluster, namespace, signal });
+    const leases = items.filter(({ metadata }) => metadata.name.startsWith(name));
+    if (leases.length === 0) return;
     await showComponents(client, true, { nowMs: clock.now(), signal });
-    await client.delete(Lease, CONTROLLERS_LEASE_KEY);
+    for (const { metadata } of leases) await client.delete(Lease, { ...CONTROLLERS_LEASE_KEY, name: metadata.name });
   },
 });
 
@@ -253,7 +219,7 @@ function wireReaders(base: Base): HubReaders {
     client: access.clientFor("discovery"),
     informers: access.informers,
     events: access.events,
-    simulated: simulated.fromHub.members,
+    memberSources: [simulated.fromHub.members],
     connectMember: options.connectMember,
     connectWebhook: options.connectWebhook,
     memberLimits: options.memberLimits,
@@ -267,7 +233,7 @@ function wireReaders(base: Base): HubReaders {
 }
 
 function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers {
-  const { options, api, access, simulated, monitoring, origin, decisions } = base;
+  const { options, access, monitoring, origin, decisions } = base;
   return createHubControllers({
     hub: HUB,
     clientFor: access.clientFor,
@@ -277,8 +243,6 @@ function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers
     sources,
     monitoring,
     origin,
-    simulated: simulated.fromHub.informers,
-    hasBuiltInAgent: api.clusters.isMember,
     membershipTimes: options.membershipTimes,
     failover: options.failover,
     autoApprovedUsers: options.autoApprovedUsers,
@@ -288,7 +252,7 @@ function wireHubControllers(base: Base, { sources }: HubReaders): HubControllers
   });
 }
 
-function wirePullMembers({ options, api, access, simulated, monitoring, origin, logs }: Base): PullMembers {
+function wirePullMembers({ options, clusters, access, simulated, monitoring, origin, logs }: Base): PullMembers {
   const { fromMembers } = simulated;
   const writer = access.clientFor("work");
   return createPullMembers({
@@ -298,7 +262,7 @@ function wirePullMembers({ options, api, access, simulated, monitoring, origin, 
     simulated: {
       client: access.client,
       informers: access.memberInformers,
-      isMember: api.clusters.isMember,
+      isMember: clusters.isMember,
       memberFor(name) {
         const delivery = fromMembers.deliveryTo(name);
         return (
@@ -320,7 +284,7 @@ function wirePullMembers({ options, api, access, simulated, monitoring, origin, 
 }
 
 function wireMetrics(
-  { options, api, access, monitoring, decisions }: Base,
+  { options, api, clusters, access, monitoring, decisions }: Base,
   roles: { readers: HubReaders; controllers: HubControllers; pull: PullMembers; managers: readonly Manager[] },
 ): HubMetrics {
   const { readers, controllers, pull, managers } = roles;
@@ -340,7 +304,7 @@ function wireMetrics(
     }),
     informers: access.informers,
     simulated: {
-      has: api.clusters.isSimulated,
+      has: clusters.isSimulated,
       informers: access.memberInformers,
       serves: api.server.serves,
     },
@@ -351,7 +315,7 @@ function wireMetrics(
 
 /** What the roles add to the API. */
 function extensionsOf(
-  { options, api, simulated, logs }: Base,
+  { options, api, clusters, simulated, logs }: Base,
   roles: {
     members: MemberControllers;
     readers: HubReaders;
@@ -360,7 +324,7 @@ function extensionsOf(
     metrics: HubMetrics;
   },
 ): HubExtensions {
-  const { server, clusters } = api;
+  const { server } = api;
   const { members, readers, pull, managers, metrics } = roles;
   const { network, fromHub } = simulated;
   const memberRuntime = logs.around(members.simulation.runtime);

@@ -158,6 +158,12 @@ function contextOf(
       save: async (place, file) => (await import("./data/snapshots.ts")).snapshots.save(place, file),
       restore: async (place, file) => (await import("./data/snapshots.ts")).snapshots.restore(place, file),
     },
+    keys: {
+      show: async (folder) => (await import("./keys/key-files.ts")).keyFiles.show(folder),
+      create: async (folder) => (await import("./keys/key-files.ts")).keyFiles.create(folder),
+      kubeconfig: async (...given) => (await import("./keys/key-files.ts")).keyFiles.kubeconfig(...given),
+      rotate: async (...step) => (await import("./keys/key-files.ts")).keyFiles.rotate(...step),
+    },
     stores: {
       check: async (...checked) => (await import("./data/stores.ts")).stores.check(...checked),
       repair: async (...repaired) => (await import("./data/stores.ts")).stores.repair(...repaired),

@@ -23,7 +23,8 @@ import { createNodeLifecycleController } from "./nodes/lifecycle-controller.ts";
 import type { NodeTimes } from "./nodes/lifecycle-controller.ts";
 import { ensureNodes } from "./nodes/nodes.ts";
 import type { NodeOptions } from "./nodes/nodes.ts";
-import { bindByBinding, bindByUpdate } from "./placement/binding.ts";
+import { bindByUpdate } from "./placement/binding.ts";
+import type { Bind } from "./placement/binding.ts";
 import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
@@ -44,8 +45,8 @@ export interface SimulationDependencies {
   isManagedElsewhere?(cluster: string): boolean;
   /** Notifies about members that start to have one. */
   onManagedElsewhere?(listener: (cluster: string) => void): () => void;
-  /** The API server is in another process, so it applies the rules for external schedulers. */
-  isElsewhere?: boolean;
+  /** How pods get their node; unset is `bindByUpdate`. */
+  bind?(client: Client): Bind;
   /** OpenKruise's container hashes; unset disables the simulation of its node daemon. */
   hashes?: ContainerHashes;
   /** Log lines of the parts of this process, for the pods that represent them; unset shows none. */
@@ -85,7 +86,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
     scheduler: [
       createPlacementController({
         ...deps,
-        bind: deps.isElsewhere ? bindByBinding(deps.client) : bindByUpdate(deps.client),
+        bind: (deps.bind ?? bindByUpdate)(deps.client),
         views,
         volumes,
         events: recorders?.("default-scheduler"),

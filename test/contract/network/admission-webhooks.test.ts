@@ -143,6 +143,66 @@ describe("mutating webhooks", () => {
     expect(metadataOf(check).name).toBe(check?.name);
   });
 
+  test("see the name of an object that also has a generateName", async () => {
+    await configure({ path: "/change", type: "Mutating" });
+
+    await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { name: "made-by-hand", generateName: "made-" },
+    });
+
+    expect(asked[0]?.request.name).toBe("made-by-hand");
+    expect(metadataOf(asked[0]?.request).name).toBe("made-by-hand");
+  });
+
+  test("may name an object that has only a generateName", async () => {
+    await configure({ path: "/name", type: "Mutating" });
+    decisions["/name"] = () => patch({ op: "add", path: "/metadata/name", value: "made-by-hook" });
+
+    const { body } = await subject.request("POST", CONFIG_MAPS, {
+      ...makeConfigMap(""),
+      metadata: { generateName: "made-" },
+    });
+
+    expect((body.metadata as JsonObject).name).toBe("made-by-hook");
+  });
+
+  test("cannot change the status with a write of the object, nor the spec with a write of its status", async () => {
+    const deployments = "/apis/apps/v1/namespaces/default/deployments";
+    const merge = { "content-type": "application/merge-patch+json" };
+    await configure({ path: "/change", type: "Mutating", resources: ["deployments", "deployments/status"] });
+    const ready = (count: number): JsonObject =>
+      patch(
+        { op: "add", path: "/status", value: { replicas: count, readyReplicas: count } },
+        { op: "add", path: "/spec/paused", value: true },
+      );
+    decisions["/change"] = () => ready(1);
+
+    const created = await subject.request("POST", deployments, {
+      metadata: { name: "d" },
+      spec: {
+        selector: { matchLabels: { app: "d" } },
+        template: { metadata: { labels: { app: "d" } }, spec: { containers: [{ name: "c", image: "c" }] } },
+      },
+    });
+    decisions["/change"] = () => ({});
+    await subject.request("PATCH", `${deployments}/d`, { spec: { paused: false } }, merge);
+    await subject.request("PATCH", `${deployments}/d/status`, { status: { observedGeneration: 2 } }, merge);
+    decisions["/change"] = () => ready(3);
+    const updated = await subject.request("PATCH", `${deployments}/d`, { spec: { replicas: 5 } }, merge);
+    decisions["/change"] = () => ({});
+    const { body } = await subject.request("PATCH", `${deployments}/d`, { spec: { paused: false } }, merge);
+    decisions["/change"] = () => ready(4);
+    const reported = await subject.request("PATCH", `${deployments}/d/status`, { status: { replicas: 5 } }, merge);
+
+    expect([created.body.spec, created.body.status]).toMatchObject([{ paused: true }, {}]);
+    expect(created.body.status).not.toHaveProperty("readyReplicas");
+    expect([updated.body.spec, updated.body.status]).toMatchObject([{ paused: true }, { observedGeneration: 2 }]);
+    expect(updated.body.status).not.toHaveProperty("readyReplicas");
+    expect(reported.body.status).toEqual({ replicas: 4, readyReplicas: 4 });
+    expect(reported.body.spec).toEqual(body.spec);
+  });
+
   test("cannot forge the identity or the field managers of an object", async () => {
     await configure({ path: "/forge", type: "Mutating" });
     decisions["/forge"] = () =>

@@ -23,7 +23,7 @@ import {
   hasGoodSignature,
   integerOf,
   listQuery,
-  openSigningKey,
+  openSigningKeys,
   parseRevision,
   readClaims,
   timeoutMsOf,
@@ -81,7 +81,7 @@ export const jwt = defineTarget({
   async run(token) {
     const decoded = decodeToken(token);
     if (!decoded) return undefined;
-    if (hasGoodSignature(await (signingKey ??= createSigningKey().then(openSigningKey)), decoded))
+    if (hasGoodSignature(await (signingKey ??= createSigningKey().then((pem) => openSigningKeys(pem)[0])), decoded))
       return "a forged signature is accepted";
     const claims = readClaims(decoded.payload);
     if (!claims) return undefined;

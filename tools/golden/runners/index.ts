@@ -1,7 +1,9 @@
 /** The supported formats, each loaded on demand. */
 import type { CaseRunner } from "../golden.ts";
 
-export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
+const OPENKRUISE = "openkruise-";
+
+const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   ...Object.fromEntries(
     "admission apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes"
       .split(" ")
@@ -17,18 +19,17 @@ export const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
   "ocm-placement": async () => (await import("./ocm-placement.ts")).ocmPlacement,
   "ocm-rollout": async () => (await import("./ocm-rollout.ts")).ocmRollout,
   "ocm-work": async () => (await import("./ocm-work.ts")).ocmWork,
-  "openkruise-broadcastjob": async () => (await import("./openkruise-functions.ts")).openKruiseBroadcastJob,
-  "openkruise-cloneset": async () => (await import("./openkruise-functions.ts")).openKruiseCloneSet,
-  "openkruise-daemonset": async () => (await import("./openkruise-functions.ts")).openKruiseDaemonSet,
-  "openkruise-inplace": async () => (await import("./openkruise-functions.ts")).openKruiseInPlace,
-  "openkruise-pub": async () => (await import("./openkruise-functions.ts")).openKruiseBudget,
   "openkruise-scenarios": async () => (await import("./openkruise-scenarios/index.ts")).openKruiseScenarios,
   "openkruise-selection": async () => (await import("./openkruise-selection.ts")).openKruiseSelection,
-  "openkruise-sidecarset": async () => (await import("./openkruise-functions.ts")).openKruiseSidecarSet,
-  "openkruise-statefulset": async () => (await import("./openkruise-functions.ts")).openKruiseStatefulSet,
-  "openkruise-trace": async () => (await import("./openkruise-functions.ts")).openKruiseTrace,
-  "openkruise-uniteddeployment": async () => (await import("./openkruise-functions.ts")).openKruiseUnitedDeployment,
   "openkruise-validation": async () => (await import("./openkruise-validation.ts")).openKruiseValidation,
   overrides: async () => (await import("./overrides.ts")).overrides,
   spread: async () => (await import("./spread.ts")).spread,
 };
+
+/** The runner of a file; undefined for an unknown format. */
+export async function loadRunner(file: string): Promise<CaseRunner | undefined> {
+  if (Object.hasOwn(runners, file)) return runners[file]?.();
+  if (!file.startsWith(OPENKRUISE)) return undefined;
+  const { openKruiseFunctions } = await import("./openkruise-functions.ts");
+  return openKruiseFunctions.get(file.slice(OPENKRUISE.length));
+}

@@ -40,13 +40,18 @@ function runnerOf(
   };
 }
 
-export const openKruiseCloneSet = runnerOf(cloneSetCases, ({ input }) => whyCloneSetDiffers(input as never));
-export const openKruiseInPlace = runnerOf(inPlaceCases);
-export const openKruiseSidecarSet = runnerOf(sidecarSetCases);
-export const openKruiseBudget = runnerOf(budgetCases);
-export const openKruiseBroadcastJob = runnerOf(broadcastJobCases, ({ want }) => whyBroadcastJobDiffers(want));
-export const openKruiseStatefulSet = runnerOf(statefulSetCases);
-export const openKruiseDaemonSet = runnerOf(createDaemonSetCases());
-export const openKruiseUnitedDeployment = runnerOf(unitedDeploymentCases);
-/** Whole rollouts, pass by pass. */
-export const openKruiseTrace = runnerOf({ cloneset: traceCloneSet, statefulset: traceStatefulSet });
+/** By the name of the file without `openkruise-`. A kind with recorded decisions has one entry. */
+export const openKruiseFunctions: ReadonlyMap<string, CaseRunner> = new Map(
+  Object.entries({
+    broadcastjob: runnerOf(broadcastJobCases, ({ want }) => whyBroadcastJobDiffers(want)),
+    cloneset: runnerOf(cloneSetCases, ({ input }) => whyCloneSetDiffers(input as never)),
+    daemonset: runnerOf(createDaemonSetCases()),
+    inplace: runnerOf(inPlaceCases),
+    pub: runnerOf(budgetCases),
+    sidecarset: runnerOf(sidecarSetCases),
+    statefulset: runnerOf(statefulSetCases),
+    /** Whole rollouts, pass by pass. */
+    trace: runnerOf({ cloneset: traceCloneSet, statefulset: traceStatefulSet }),
+    uniteddeployment: runnerOf(unitedDeploymentCases),
+  }),
+);

@@ -20,6 +20,7 @@ type Names = Pick<Kind, "group" | "kind" | "plural" | "scope"> &
       | "verbs"
       | "traits"
       | "storedAs"
+      | "workload"
       | "descriptions"
     >
   >;

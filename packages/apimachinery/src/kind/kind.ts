@@ -147,6 +147,16 @@ export interface ObjectSource {
   about?(object: DeepReadonly<JsonObject>): { apiVersion: string; kind: string; namespace?: string; name: string };
 }
 
+/** What commands need to know of a workload kind without its controllers. */
+export interface WorkloadTraits {
+  /** Its pods end: it progresses for as long as they run. */
+  readonly runsToCompletion?: true;
+  /** It starts runs of another kind on a schedule. */
+  readonly isScheduled?: true;
+  /** Where its pod template may be; `spec.template` by default. */
+  readonly podTemplates?: readonly (readonly string[])[];
+}
+
 export interface KindVersion {
   schema: Schema;
   columns: Column[];
@@ -195,6 +205,8 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   /** Unset: all verbs. `["create"]` is a review, which is answered and never stored. */
   readonly verbs?: readonly string[];
   readonly traits?: KindTraits;
+  /** Set for kinds that users create to run pods. */
+  readonly workload?: WorkloadTraits;
   /** Built-in kinds are part of Kubernetes; the others are served as CRDs. */
   readonly builtIn: boolean;
   /**

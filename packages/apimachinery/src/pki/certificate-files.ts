@@ -3,11 +3,12 @@
  * names change, or when the certificate authority changed.
  *
  * A key and its certificate share one file, `<name>.pem`, written completely and then renamed into place: after a crash
- * they still match. Files have mode 0600, the directory 0700.
+ * they still match. Files have mode 0600, the directory 0700. The file of an authority may have several pairs: the first
+ * signs, and what any of them signed is accepted. So an authority is replaced while clients of both are served.
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
 import { coversHosts, createCertificateAuthority, isUsable, openCertificateAuthority } from "./authority.ts";
@@ -15,16 +16,31 @@ import type { CertificateAuthority, KeyPair } from "./authority.ts";
 import { subjectOf } from "./certificate-subject.ts";
 import type { CertificateSubject } from "./certificate-subject.ts";
 
-export interface Certificates {
+/** The authorities that all API servers of a hub share. */
+export interface Authorities {
   authority: CertificateAuthority;
-  serving: KeyPair;
-  /** By the requested names. */
-  clients: Record<string, KeyPair>;
+  /** PEM: the certificates of every authority whose clients are accepted, and that clients of the server may trust. */
+  trusted: string;
   /** Signs the certificates with which the server calls aggregated servers. */
   frontProxy: CertificateAuthority;
+  /** PEM: the front proxy authorities that aggregated servers accept. */
+  trustedFrontProxies: string;
   /** PEM of a CA that signs nothing: the clients that aggregated servers accept by certificate. */
   noClients: string;
 }
+
+export interface Certificates extends Authorities {
+  serving: KeyPair;
+  /** By the requested names. */
+  clients: Record<string, KeyPair>;
+}
+
+/** The files of the authorities, and the name in their certificates. The last one signs nothing, so it is never replaced. */
+export const AUTHORITY_FILES = {
+  "ca.pem": "flotilla-ca",
+  "front-proxy-ca.pem": "flotilla-front-proxy-ca",
+  "aggregated-clients-ca.pem": "flotilla-aggregated-clients-ca",
+} as const;
 
 class CertificateError extends FlotillaError {
   constructor(message: string, options?: ErrorOptions) {
@@ -36,9 +52,42 @@ const SECRET_FILE_MODE = 0o600;
 const SECRET_DIRECTORY_MODE = 0o700;
 const FILE_NAME = /^[a-z0-9][a-z0-9.-]*$/;
 
+export interface AuthorityOptions {
+  /** The folder of the authorities. */
+  directory: string;
+  /** Whether missing authorities are created, and those that are about to expire replaced. Otherwise they are only read. */
+  mayWrite: boolean;
+  clock: Clock;
+  log: Log;
+}
+
+/** Opens the authorities of a folder. */
+export async function ensureAuthorities({ directory, mayWrite, clock, log }: AuthorityOptions): Promise<Authorities> {
+  if (mayWrite) await mkdir(directory, { recursive: true, mode: SECRET_DIRECTORY_MODE });
+  const open = async (name: keyof typeof AUTHORITY_FILES): Promise<[KeyPair, ...KeyPair[]]> => {
+    const path = join(directory, name);
+    const [first, ...rest] = await readPairs(path, mayWrite);
+    if (first && (!mayWrite || rest.length > 0 || isUsable(first, first.certificate, clock))) return [first, ...rest];
+    if (!mayWrite) throw new CertificateError(`${path} does not exist; copy it from another API server of this hub`);
+    return [await makePair(path, () => createCertificateAuthority({ clock, commonName: AUTHORITY_FILES[name] }), log)];
+  };
+  const ca = await open("ca.pem");
+  const proxy = await open("front-proxy-ca.pem");
+  const [{ certificate: noClients }] = await open("aggregated-clients-ca.pem");
+  return {
+    authority: openCertificateAuthority(ca[0], clock),
+    trusted: certificatesOf(ca),
+    frontProxy: openCertificateAuthority(proxy[0], clock),
+    trustedFrontProxies: certificatesOf(proxy),
+    noClients,
+  };
+}
+
 /** Ensures all certificates of a server; a second call with the same options changes nothing. */
 export async function ensureCertificates(options: {
   directory: string;
+  /** Where the authorities are; unset: in the directory, which creates them. */
+  authorities?: Authorities | undefined;
   /** Host names and addresses of the server, in addition to the local ones. */
   hosts: readonly string[];
   /** `{ admin: { commonName: "admin", organizations: ["system:masters"] } }` creates `client-admin.pem`. */
@@ -48,6 +97,8 @@ export async function ensureCertificates(options: {
 }): Promise<Certificates> {
   const { directory, hosts, clock, log } = options;
   await mkdir(directory, { recursive: true, mode: SECRET_DIRECTORY_MODE });
+  const authorities = options.authorities ?? (await ensureAuthorities({ directory, mayWrite: true, clock, log }));
+  const { authority } = authorities;
 
   const keep = async (
     name: string,
@@ -59,79 +110,70 @@ export async function ensureCertificates(options: {
         `"${name}" is not a valid name for a certificate file; use lower-case letters, digits, dots and dashes`,
       );
     const path = join(directory, `${name}.pem`);
-    const kept = await readPair(path);
-    if (kept && isGood(kept)) return kept;
-    const made = await make();
-    await writeSecret(path, made.key + made.certificate);
-    log.info(kept ? "certificate renewed" : "certificate created", {
-      name,
-      validTo: new X509Certificate(made.certificate).validTo,
-    });
-    return made;
+    const [kept] = await readPairs(path, true);
+    return kept && isUsable(kept, authority.certificate, clock) && isGood(kept) ? kept : makePair(path, make, log);
   };
 
-  const ca = await keep(
-    "ca",
-    (pair) => isUsable(pair, pair.certificate, clock),
-    async () => createCertificateAuthority({ clock }),
-  );
-  const authority = openCertificateAuthority(ca, clock);
   const serving = await keep(
     "serving",
-    (pair) => isUsable(pair, ca.certificate, clock) && coversHosts(pair.certificate, hosts),
+    (pair) => coversHosts(pair.certificate, hosts),
     () => authority.issueServing(hosts),
   );
   const clients: Record<string, KeyPair> = {};
   for (const [name, subject] of Object.entries(options.clients)) {
     clients[name] = await keep(
       `client-${name}`,
-      (pair) => isUsable(pair, ca.certificate, clock) && isFor(pair.certificate, subject),
+      (pair) => isFor(pair.certificate, subject),
       () => authority.issueClient(subject),
     );
   }
-  const proxy = await keep(
-    "front-proxy-ca",
-    (pair) => isUsable(pair, pair.certificate, clock),
-    async () => createCertificateAuthority({ clock, commonName: "flotilla-front-proxy-ca" }),
-  );
-  const clientless = await keep(
-    "aggregated-clients-ca",
-    (pair) => isUsable(pair, pair.certificate, clock),
-    async () => createCertificateAuthority({ clock, commonName: "flotilla-aggregated-clients-ca" }),
-  );
-  return {
-    authority,
-    serving,
-    clients,
-    frontProxy: openCertificateAuthority(proxy, clock),
-    noClients: clientless.certificate,
-  };
+  return { ...authorities, serving, clients };
 }
+
+/** Writes pairs to a file, in this order: the first one signs. */
+export async function writePairs(path: string, pairs: readonly KeyPair[]): Promise<void> {
+  await writeSecret(path, pairs.map(({ key, certificate }) => key + certificate).join(""));
+}
+
+async function makePair(path: string, make: () => Promise<KeyPair>, log: Log): Promise<KeyPair> {
+  const made = await make();
+  await writePairs(path, [made]);
+  log.info("certificate created", { file: basename(path), validTo: new X509Certificate(made.certificate).validTo });
+  return made;
+}
+
+const certificatesOf = (pairs: readonly KeyPair[]): string => pairs.map(({ certificate }) => certificate).join("");
 
 function isFor(certificate: string, subject: CertificateSubject): boolean {
   const found = subjectOf(new X509Certificate(certificate));
   return found.commonName === subject.commonName && found.organizations.join("\n") === subject.organizations.join("\n");
 }
 
-async function readPair(path: string): Promise<KeyPair | undefined> {
+/** The pairs of a file; none if it does not exist. */
+export async function readPairs(path: string, mayWrite: boolean): Promise<KeyPair[]> {
   let text: string;
   try {
     text = await readFile(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw new CertificateError(`cannot read ${path}: check its permissions`, { cause: error });
   }
   // Copied or restored files often lose their mode; a key that others can read is protected before it is used.
-  if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, SECRET_FILE_MODE);
-  const key = text.match(/-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/)?.[0];
-  const certificate = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/)?.[0];
-  if (key === undefined || certificate === undefined || !belongTogether(certificate, key)) {
+  if (mayWrite && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, SECRET_FILE_MODE);
+  const keys = text.match(/-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/g) ?? [];
+  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [];
+  const pairs = certificates.map((certificate, index) => ({ certificate, key: keys[index] ?? "" }));
+  if (
+    pairs.length === 0 ||
+    keys.length !== pairs.length ||
+    pairs.some(({ certificate, key }) => !belongTogether(certificate, key))
+  ) {
     // A new certificate authority could lock out all clients that trust the old one, so the administrator decides.
     throw new CertificateError(
       `${path} does not contain a private key and its certificate; restore it, or remove it to create a new one`,
     );
   }
-  return { certificate, key };
+  return pairs;
 }
 
 function belongTogether(certificate: string, key: string): boolean {

@@ -14,7 +14,7 @@ import { LEGACY_ISSUER, boundClaims, legacyClaims, readClaims } from "./account-
 import type { AccountClaims, NamedObject, TokenSpec } from "./account-claims.ts";
 import { decodeToken, hasGoodSignature, signToken } from "./jwt.ts";
 import { quoteList } from "./rules.ts";
-import { createSigningKey, keyIdOf, openSigningKey, webKeyOf } from "./signing-key.ts";
+import { createSigningKey, keyIdOf, openSigningKeys, webKeyOf } from "./signing-key.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { AUTHENTICATED, accountGroups, accountUser } from "./subjects.ts";
 import { createLivenessCheck } from "./token-liveness.ts";
@@ -30,7 +30,10 @@ export interface AccountTokenOptions {
   store: ObjectStore;
   clock: Clock;
   issuer?: string;
-  /** PEM. Read when the first token is issued or verified. Defaults to a key that is valid until the process exits. */
+  /**
+   * PEM of one or more keys: the first signs, all verify. Read when the first token is issued or verified. Defaults to a
+   * key that is valid until the process exits.
+   */
   signingKey?: () => Promise<string>;
   /** Called at most once a day per Secret when its token is used, so that users can find unused tokens. */
   onSecretTokenUsed?(cluster: LogicalCluster, namespace: string, secret: string, day: string): void;
@@ -79,23 +82,28 @@ export function createAccountTokens({
   signingKey = createSigningKey,
   onSecretTokenUsed,
 }: AccountTokenOptions): AccountTokens {
-  let opening: Promise<SigningKey> | undefined;
-  const keyIds = new WeakMap<LogicalCluster, string>();
+  let opening: Promise<[SigningKey, ...SigningKey[]]> | undefined;
+  const keyIds = new WeakMap<LogicalCluster, Map<SigningKey, string>>();
   const remembered = new Map<string, Verified>();
   const audiences: readonly string[] = [issuer];
   const problemOf = createLivenessCheck(store, clock);
 
-  const openKey = (): Promise<SigningKey> => {
-    opening ??= signingKey().then(openSigningKey);
-    // If reading the key fails, the next caller reads it again.
+  const openKeys = (): Promise<[SigningKey, ...SigningKey[]]> => {
+    opening ??= signingKey().then(openSigningKeys);
+    // If reading the keys fails, the next caller reads them again.
     opening.catch(() => (opening = undefined));
     return opening;
   };
   const idOf = (key: SigningKey, cluster: LogicalCluster): string => {
-    let id = keyIds.get(cluster);
-    if (id === undefined) keyIds.set(cluster, (id = keyIdOf(key, cluster)));
+    let ids = keyIds.get(cluster);
+    if (!ids) keyIds.set(cluster, (ids = new Map()));
+    let id = ids.get(key);
+    if (id === undefined) ids.set(key, (id = keyIdOf(key, cluster)));
     return id;
   };
+  /** The key of this cluster that a token names. */
+  const keyNamed = (keys: readonly SigningKey[], kid: string, cluster: LogicalCluster): SigningKey | undefined =>
+    keys.find((key) => idOf(key, cluster) === kid);
 
   const verify = async (
     cluster: LogicalCluster,
@@ -112,11 +120,10 @@ export function createAccountTokens({
     const decoded = decodeToken(token);
     if (!decoded || (decoded.payload.iss !== issuer && decoded.payload.iss !== LEGACY_ISSUER))
       return { error: undefined };
-    const key = await openKey();
-    if (decoded.kid !== "" && decoded.kid !== idOf(key, cluster)) return { error: "invalid signature, no keys found" };
+    const key = keyNamed(await openKeys(), decoded.kid, cluster);
+    if (decoded.kid !== "" && !key) return { error: "invalid signature, no keys found" };
     // Only the key id ties a token to a cluster, and every token issued here has one.
-    if (decoded.kid === "" || !hasGoodSignature(key, decoded))
-      return { error: "go-jose/go-jose: error in cryptographic primitive" };
+    if (!key || !hasGoodSignature(key, decoded)) return { error: "go-jose/go-jose: error in cryptographic primitive" };
     const claims = readClaims(decoded.payload);
     if (!claims) return { error: "service account token claims could not be validated" };
     const verified: Verified = { cluster, claims, user: userOf(claims) };
@@ -138,11 +145,11 @@ export function createAccountTokens({
     issuer,
     audiences,
     async issue(cluster, spec) {
-      const key = await openKey();
+      const [key] = await openKeys();
       return signToken(key, idOf(key, cluster), boundClaims(issuer, spec));
     },
     async issueForSecret(cluster, namespace, account, secret) {
-      const key = await openKey();
+      const [key] = await openKeys();
       return signToken(key, idOf(key, cluster), legacyClaims(namespace, account, secret));
     },
     async authenticate(cluster, token, wanted, digest) {
@@ -162,18 +169,17 @@ export function createAccountTokens({
     async isIssued(cluster, token) {
       const decoded = decodeToken(token);
       if (!decoded) return false;
-      const key = await openKey();
-      return decoded.kid === idOf(key, cluster) && hasGoodSignature(key, decoded);
+      const key = keyNamed(await openKeys(), decoded.kid, cluster);
+      return key !== undefined && hasGoodSignature(key, decoded);
     },
     async homeOf(token, clusters) {
       const decoded = decodeToken(token);
       if (!decoded || decoded.kid === "") return undefined;
-      const key = await openKey();
-      return clusters.find((cluster) => idOf(key, cluster) === decoded.kid);
+      const keys = await openKeys();
+      return clusters.find((cluster) => keyNamed(keys, decoded.kid, cluster) !== undefined);
     },
     async keySet(cluster) {
-      const key = await openKey();
-      return { keys: [webKeyOf(key, idOf(key, cluster))] };
+      return { keys: (await openKeys()).map((key) => webKeyOf(key, idOf(key, cluster))) };
     },
   };
 }

@@ -1,13 +1,15 @@
 /**
- * Identifies the user of a bearer token: a static token (for one cluster or for all), a bootstrap token, or a service
- * account token.
+ * Identifies the user of a bearer token: a static token (for one cluster or for all), an administrator's token, a
+ * bootstrap token, or a service account token.
  *
  * Static tokens are stored and compared as SHA-256 digests, so neither a memory dump of the table nor timing reveals a
  * token. A token that this server issued for another cluster is not sent to others, whose failure would delay it.
  */
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
+import { clusterId } from "../clusters/layer.ts";
 import type { UserInfo } from "../request/request.ts";
+import type { AdministratorTokens } from "./administrator-tokens.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
 import type { ExternalTokens } from "./external-tokens.ts";
 import type { BootstrapTokens } from "./bootstrap-tokens.ts";
@@ -39,6 +41,8 @@ export interface BearerTokens {
 /** The digest that identifies a token. A caller that sends the same token repeatedly may cache it. */
 export const tokenDigest = (token: string): string => hash("sha256", token, "base64url");
 
+const ADMINISTRATOR = authenticatedUser("admin", ["system:masters"]);
+
 interface Known {
   user: UserInfo;
   cluster: string | undefined;
@@ -51,12 +55,14 @@ export function createBearerTokens(
   options: {
     tokens?: readonly StaticToken[];
     accounts?: { tokens: AccountTokens; bootstrap: BootstrapTokens; clusters: ClusterRegistry };
+    /** Tokens of administrators; unset: none. */
+    administrators?: AdministratorTokens | undefined;
     /** Tokens that others issue; their users are the same in every cluster, and each cluster's roles decide. */
     external?: ExternalTokens | undefined;
     nowMs?: (() => number) | undefined;
   } = {},
 ): BearerTokens {
-  const { accounts, external, nowMs = Date.now } = options;
+  const { accounts, administrators, external, nowMs = Date.now } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
     add({ token, user, groups = [], uid, cluster, expiresMs = Number.POSITIVE_INFINITY }) {
@@ -81,13 +87,16 @@ export function createBearerTokens(
       if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted)))
         return forApi(known.user);
       const cluster = accounts?.clusters.get(clusterName);
+      const scope = administrators?.read(token);
+      if (scope && (scope.clusterId === undefined || (cluster && clusterId(cluster) === scope.clusterId)))
+        return forApi(ADMINISTRATOR);
       const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
       if (bootstrapper) return forApi(bootstrapper);
       const own: TokenOutcome =
         accounts && cluster
           ? await accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
           : { error: undefined };
-      if (!external || "user" in own || found) return own;
+      if (!external || "user" in own || found || scope) return own;
       // Other clusters may have the same issuer; the key id is different.
       const mayBeOurs = own.error !== undefined || !cluster;
       if (mayBeOurs && (await accounts?.tokens.homeOf(token, accounts.clusters.all()))) return own;
@@ -96,6 +105,9 @@ export function createBearerTokens(
     async homeOf(token, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);
       if (known) return known.cluster;
+      const scope = administrators?.read(token);
+      if (scope)
+        return scope.clusterId && accounts?.clusters.all().find((each) => clusterId(each) === scope.clusterId)?.name;
       return (await accounts?.tokens.homeOf(token, accounts.clusters.all()))?.name;
     },
   };

@@ -3,7 +3,7 @@
  * follows the token's own header; a token that names another algorithm is not a token.
  */
 import { sign, verify } from "node:crypto";
-import { isObject } from "@flotilla/base";
+import { decodeTokenPart } from "../request/token-part.ts";
 import type { JsonObject } from "@flotilla/base";
 import type { SigningKey } from "./signing-key.ts";
 
@@ -35,8 +35,8 @@ export function signToken(key: SigningKey, kid: string, payload: JsonObject): Pr
 export function decodeToken(token: string): DecodedToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT.test(token)) return undefined;
   const [head = "", body = "", signature = ""] = token.split(".");
-  const header = decode(head);
-  const payload = decode(body);
+  const header = decodeTokenPart(head);
+  const payload = decodeTokenPart(body);
   if (!header || !payload || header.alg !== "RS256" || header.crit !== undefined) return undefined;
   return {
     kid: typeof header.kid === "string" ? header.kid : "",
@@ -52,14 +52,4 @@ export function hasGoodSignature(key: SigningKey, { input, signature }: DecodedT
 
 function encode(value: JsonObject): string {
   return Buffer.from(JSON.stringify(value)).toString("base64url");
-}
-
-function decode(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 /**
- * The key that signs service account tokens. One key serves all clusters of a server. A token is valid in one cluster
- * only, because the key id in its signed header differs per cluster.
+ * The keys of service account tokens: the first signs, all verify, so that a key is replaced while its tokens are in use.
+ * They serve all clusters of a server. A token is valid in one cluster only, because the key id in its signed header
+ * differs per cluster.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair } from "node:crypto";
 import type { KeyObject } from "node:crypto";
@@ -24,6 +25,17 @@ export async function createSigningKey(): Promise<string> {
     privateKeyEncoding: { type: "pkcs8", format: "pem" },
   });
   return privateKey;
+}
+
+/** The keys of a file, in its order: the first signs. */
+export function openSigningKeys(pem: string): [SigningKey, ...SigningKey[]] {
+  const [first = "", ...others] = signingKeysIn(pem);
+  return [openSigningKey(first), ...others.map(openSigningKey)];
+}
+
+/** Each key of a file as PEM. */
+export function signingKeysIn(pem: string): string[] {
+  return pem.match(/-----BEGIN [A-Z ]*PRIVATE KEY-----[^-]+-----END [A-Z ]*PRIVATE KEY-----/g) ?? [];
 }
 
 export function openSigningKey(pem: string): SigningKey {

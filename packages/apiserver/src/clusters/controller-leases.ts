@@ -1,6 +1,7 @@
 /**
- * Tracks which logical clusters run their own kube-controller-manager, kube-scheduler or kruise-manager. Such a program
- * does what this process does otherwise, and the two would conflict, so that work is left to it while it holds its lease.
+ * Tracks which logical clusters run their own kube-controller-manager, kube-scheduler or a program of a product. Such a
+ * program does what this process does otherwise, and the two would conflict, so that work is left to it while it holds
+ * its lease.
  *
  * As in leader election, the time at which a renewal was observed counts: the holder's clock is not trusted.
  */
@@ -11,21 +12,20 @@ import { isMarker } from "./objects.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 
 const LEASES = "/coordination.k8s.io/leases/";
-/** A program of a cluster that this process stands in for otherwise. */
-export type ForeignProgram = "controller-manager" | "scheduler" | "kruise-manager";
-const PROGRAMS: ReadonlyMap<string, ForeignProgram> = new Map([
-  ["kube-system/kube-controller-manager", "controller-manager"],
+const CONTROLLER_MANAGER = "controller-manager";
+/** Kubernetes' own programs that this process stands in for otherwise, by the namespace and name of their lease. */
+const KUBERNETES_PROGRAMS: ReadonlyMap<string, string> = new Map([
+  ["kube-system/kube-controller-manager", CONTROLLER_MANAGER],
   ["kube-system/kube-scheduler", "scheduler"],
-  ["kruise-system/kruise-manager", "kruise-manager"],
 ]);
 /** A longer time would leave a cluster without a controller for too long after the holder died. */
 const MAX_HELD_MS = 120_000;
 
 export interface ControllerLeases {
   /** Whether the cluster runs its own program. */
-  isHeld(cluster: string, program?: ForeignProgram): boolean;
+  isHeld(cluster: string, program?: string): boolean;
   /** Notifies the listener when a program starts to hold its lease. */
-  onHeld(listener: (cluster: string, program: ForeignProgram) => void): () => void;
+  onHeld(listener: (cluster: string, program: string) => void): () => void;
   load(entries: Iterable<CachedEntry>): void;
   observe(event: CacheEvent): void;
   close(): void;
@@ -37,22 +37,26 @@ export interface ControllerLeases {
  */
 export function createControllerLeases({
   clock,
+  programs = new Map(),
   onLapse,
 }: {
   clock: Clock;
+  /** Programs of products, in the form of Kubernetes' own. */
+  programs?: ReadonlyMap<string, string> | undefined;
   onLapse(cluster: string): void;
 }): ControllerLeases {
+  const byLease = new Map([...KUBERNETES_PROGRAMS, ...programs]);
   const held = new Map<string, { untilMs: number; timer: Timer }>();
-  const listeners = new Set<(cluster: string, program: ForeignProgram) => void>();
-  const idOf = (cluster: string, program: ForeignProgram): string => `${program} ${cluster}`;
+  const listeners = new Set<(cluster: string, program: string) => void>();
+  const idOf = (cluster: string, program: string): string => `${program} ${cluster}`;
 
-  const lapse = (cluster: string, program: ForeignProgram): void => {
+  const lapse = (cluster: string, program: string): void => {
     const id = idOf(cluster, program);
     held.get(id)?.timer.cancel();
-    if (held.delete(id) && program === "controller-manager") onLapse(cluster);
+    if (held.delete(id) && program === CONTROLLER_MANAGER) onLapse(cluster);
   };
   /** One timer per holder: a renewal only changes the time that the timer reads when it fires. */
-  const watch = (cluster: string, program: ForeignProgram, delayMs: number): Timer =>
+  const watch = (cluster: string, program: string, delayMs: number): Timer =>
     clock.after(delayMs, () => {
       const lease = held.get(idOf(cluster, program));
       if (!lease) return;
@@ -63,7 +67,7 @@ export function createControllerLeases({
   const observeKey = (key: string, entry: CachedEntry | undefined): void => {
     if (!key.startsWith(LEASES)) return;
     const cluster = clusterOfKey(key);
-    const program = PROGRAMS.get(key.slice(LEASES.length + cluster.length + 1));
+    const program = byLease.get(key.slice(LEASES.length + cluster.length + 1));
     if (!program) return;
     const durationMs = entry && !isMarker(entry) ? heldMs(entry) : 0;
     if (durationMs === 0) return lapse(cluster, program);
@@ -80,7 +84,7 @@ export function createControllerLeases({
   };
 
   return {
-    isHeld: (cluster, program = "controller-manager") => held.size > 0 && held.has(idOf(cluster, program)),
+    isHeld: (cluster, program = CONTROLLER_MANAGER) => held.size > 0 && held.has(idOf(cluster, program)),
     onHeld(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -47,8 +47,10 @@ export interface DecodedPatch extends Findings {
   value: Json;
 }
 
-const ACCEPTED =
-  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf";
+/** Custom objects have no protobuf form. */
+const ACCEPTED_CUSTOM =
+  "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml";
+const ACCEPTED = `${ACCEPTED_CUSTOM}, application/vnd.kubernetes.protobuf`;
 
 export interface Body {
   bytes: Uint8Array;
@@ -100,11 +102,11 @@ export function decodeObject(
       return { object, duplicates: [], problems: repeated.length > 0 ? [yamlProblem(repeated)] : undefined };
     }
     case "application/vnd.kubernetes.protobuf":
-      if (!builtIn) throw unsupportedMediaType(ACCEPTED);
+      if (!builtIn) throw unsupportedMediaType(ACCEPTED_CUSTOM);
       if (!protobuf) throw notImplemented("protobuf bodies");
       return { object: checkDecoded(protobuf.decode(bytes), bytes), duplicates: [] };
     default:
-      throw unsupportedMediaType(ACCEPTED);
+      throw unsupportedMediaType(builtIn ? ACCEPTED : ACCEPTED_CUSTOM);
   }
 }
 

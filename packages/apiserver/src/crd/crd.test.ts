@@ -15,6 +15,20 @@ const widget = (spec: JsonObject): JsonObject => ({
 });
 
 describe("a CRD", () => {
+  test("has objects that are not sent as protobuf, and the rejection says which forms are accepted", async () => {
+    const { request } = await createTestServer();
+    await request("POST", CRDS, makeDefinition());
+
+    const { status, body } = await request("POST", WIDGETS, widget({}), {
+      "content-type": "application/vnd.kubernetes.protobuf",
+    });
+
+    expect([status, body.message]).toEqual([
+      415,
+      "the body of the request was in an unknown format - accepted media types include: application/json, application/yaml",
+    ]);
+  });
+
   test("is established and served when its creation is answered", async () => {
     const { request, server } = await createTestServer();
 

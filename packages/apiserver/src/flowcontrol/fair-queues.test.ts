@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { deal, FairQueues } from "./fair-queues.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
 
-const makeRequest = (flow: string, seats = 1): QueuedRequest => ({ flow, seats, sinceMs: 0, dispatch: () => {} });
+const makeRequest = (flow: string, seats = 1): QueuedRequest => ({
+  flow,
+  seats,
+  sinceMs: 0,
+  startMs: 0,
+  schemaName: "all",
+  distinguisher: flow,
+  attributes: { user: { name: flow, groups: [] }, verb: "get", path: "/" },
+  dispatch: () => {},
+});
 
 test("a hand has distinct queues, and is the same for the same flow", () => {
   const hand = deal("tenant-a/alice", 64, 6);

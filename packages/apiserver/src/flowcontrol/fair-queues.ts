@@ -4,6 +4,7 @@
  * time: each seat-second of work advances the queue's time, and the queue that is furthest behind comes next.
  */
 import { createHash } from "node:crypto";
+import type { FlowAttributes } from "./flow-match.ts";
 
 export interface QueuedRequest {
   readonly seats: number;
@@ -12,6 +13,12 @@ export interface QueuedRequest {
   dispatch(): void;
   /** When the request began to wait. */
   readonly sinceMs: number;
+  /** When it began to run, if it did. */
+  readonly startMs: number;
+  /** For a dump. */
+  readonly schemaName: string;
+  readonly distinguisher: string;
+  readonly attributes: FlowAttributes;
   queue?: Queue;
 }
 
@@ -59,18 +66,9 @@ export class FairQueues {
     return this.#waitingSeats;
   }
 
-  /** The longest queue, for a dump. */
-  get queues(): readonly { index: number; waiting: number; executing: number; nextStart: number }[] {
-    return this.#queues.map(({ index, requests, executing, nextStart }) => ({
-      index,
-      waiting: requests.length,
-      executing,
-      nextStart,
-    }));
-  }
-
-  requests(): readonly QueuedRequest[] {
-    return [...this.#active].flatMap(({ requests }) => requests);
+  /** For a dump: with the estimated work of the requests that wait, in seat-milliseconds. */
+  get queues(): readonly (Readonly<Queue> & { work: number })[] {
+    return this.#queues.map((queue) => ({ ...queue, work: queue.seats * ESTIMATED_MS }));
   }
 
   /** The queue for a request of this flow; undefined when its hand is full. */

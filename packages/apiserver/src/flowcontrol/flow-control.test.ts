@@ -20,6 +20,7 @@ const hub = clusterOf(HUB);
 function make(
   serverSeats: number,
   objects: readonly KubernetesObject[] = flowControlDefaults("2024-01-01T00:00:00Z"),
+  watchers = 0,
 ): { flow: FlowControl; clock: ReturnType<typeof createFakeClock> } {
   const clock = createFakeClock();
   const store = {
@@ -38,7 +39,7 @@ function make(
         })),
     count: () => 0,
   } as unknown as ObjectStore;
-  const cache = { revision: 1, watch: () => () => {} } as unknown as Cache;
+  const cache = { revision: 1, watch: () => () => {}, watchers: () => watchers } as unknown as Cache;
   const clusters = { get: clusterOf } as unknown as ClusterRegistry;
   return { flow: createFlowControl({ cache, store, clusters, clock, serverSeats }), clock };
 }
@@ -64,6 +65,8 @@ const LEASE: Partial<FlowRequest> = {
   verb: "update",
   resource: { group: "coordination.k8s.io", resource: "leases", namespace: "kube-system" },
 };
+
+const SCHEMAS = { group: FlowSchema.group, resource: FlowSchema.plural };
 
 /** Takes seats until a request has to wait; returns those that run. */
 function fill(
@@ -241,4 +244,37 @@ test("a busy level borrows the seats that others lend", () => {
   const level = flow.levels(HUB).find(({ name }) => name === "global-default");
   expect(level?.current).toBeGreaterThan(level?.limits.nominal ?? 0);
   expect(level?.executing).toBeGreaterThan(seats.length);
+});
+
+test("the time after which rejected clients come back grows while rejections go on", () => {
+  // Without other objects there is the mandatory catch-all, which rejects.
+  const { flow, clock } = make(60, []);
+  const rejection = (): number => {
+    try {
+      void flow.enter(hub, makeRequest(ALICE));
+    } catch (error) {
+      if (error instanceof TooBusyError) return error.retryAfterSeconds;
+    }
+    return 0;
+  };
+  for (let index = 0; index < 48; index++) rejection();
+
+  const seconds = [1, 2, 3, 4].map(() => {
+    for (let index = 0; index < 10; index++) rejection();
+    clock.advance(1000);
+    return rejection();
+  });
+
+  expect(seconds).toEqual([2, 2, 4, 4]);
+});
+
+test("a write that many watches see takes more seats", () => {
+  const few = make(600);
+  const many = make(600, undefined, 35);
+  const seatsOf = ({ flow }: ReturnType<typeof make>): number => {
+    void flow.enter(hub, makeRequest(ALICE, { verb: "create", resource: SCHEMAS }));
+    return flow.executing;
+  };
+
+  expect([seatsOf(few), seatsOf(many)]).toEqual([1, 4]);
 });

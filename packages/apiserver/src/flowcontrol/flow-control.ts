@@ -18,7 +18,7 @@ import type { Clock, DeepReadonly, MetricsText } from "@flotilla/base";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";
-import { clusterOfKey } from "../resources/resources.ts";
+import { clusterOfKey, keyOf } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
 import { createFlowMatcher, flowOf } from "./flow-match.ts";
@@ -27,6 +27,7 @@ import { FlowMetrics } from "./flow-metrics.ts";
 import type { RejectionReason } from "./flow-metrics.ts";
 import { PriorityLevel } from "./priority-level.ts";
 import { currentLimits, DemandIntegrator, nominalLimits } from "./seat-allocation.ts";
+import { RetryAfter } from "./retry-after.ts";
 import { seatsFor } from "./work-estimate.ts";
 
 /** As kube-apiserver has: 400 requests and 200 more that write. */
@@ -51,11 +52,13 @@ export interface Seat {
 export class TooBusyError extends Error {
   readonly schemaUid: string;
   readonly levelUid: string;
+  readonly retryAfterSeconds: number;
 
-  constructor({ schemaUid, levelUid }: Pick<Seat, "schemaUid" | "levelUid">) {
+  constructor({ schemaUid, levelUid }: Pick<Seat, "schemaUid" | "levelUid">, retryAfterSeconds: number) {
     super("Too many requests, please try again later.");
     this.schemaUid = schemaUid;
     this.levelUid = levelUid;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 
@@ -100,7 +103,7 @@ class Ticket implements QueuedRequest, Seat {
   readonly schema: CompiledSchema;
   readonly seats: number;
   readonly sinceMs: number;
-  readonly #request: FlowAttributes;
+  readonly attributes: FlowAttributes;
   readonly #onLeave: (ticket: Ticket) => void;
   startMs: number;
   queue: QueuedRequest["queue"];
@@ -118,13 +121,21 @@ class Ticket implements QueuedRequest, Seat {
     this.seats = seats;
     this.sinceMs = nowMs;
     this.startMs = nowMs;
-    this.#request = request;
+    this.attributes = request;
     this.#onLeave = onLeave;
   }
 
   /** The level is the cluster's own, so the logical cluster is part of the flow. */
   get flow(): string {
-    return `${this.schema.name}/${flowOf(this.schema, this.#request)}`;
+    return `${this.schema.name}/${this.distinguisher}`;
+  }
+
+  get distinguisher(): string {
+    return flowOf(this.schema, this.attributes);
+  }
+
+  get schemaName(): string {
+    return this.schema.name;
   }
 
   get schemaUid(): string {
@@ -200,7 +211,10 @@ export function createFlowControl({
       if (limit)
         levels.set(
           name,
-          new PriorityLevel({ name, uid }, specOf(spec), limit, before?.demand ?? new DemandIntegrator(nowMs)),
+          new PriorityLevel({ name, uid }, specOf(spec), limit, {
+            demand: before?.demand ?? new DemandIntegrator(nowMs),
+            retryAfter: before?.retryAfter ?? new RetryAfter(),
+          }),
         );
     }
     const matcher = createFlowMatcher(
@@ -227,6 +241,12 @@ export function createFlowControl({
   const countOf = (cluster: LogicalCluster, { resource }: FlowAttributes): number => {
     const found = resource && cluster.table.resource(resource.group, resource.resource);
     return found ? store.count(cluster, found) : 0;
+  };
+
+  /** Watches that a write of this request notifies. A name that is not known yet belongs to no watch of one object. */
+  const watchersOf = (cluster: LogicalCluster, { resource }: FlowAttributes): number => {
+    const found = resource && cluster.table.resource(resource.group, resource.resource);
+    return found ? cache.watchers(keyOf(found, cluster.name, resource.namespace, resource.name ?? "")) : 0;
   };
 
   const setCurrent = ({ levels }: ClusterFlows): void => {
@@ -352,7 +372,11 @@ export function createFlowControl({
       if (!level) return undefined;
       const nowMs = clock.now();
       adjust(flows, nowMs);
-      const seats = seatsFor(request, () => countOf(cluster, request), level.limits.nominal);
+      const seats = seatsFor(
+        request,
+        { objects: () => countOf(cluster, request), watchers: () => watchersOf(cluster, request) },
+        level.limits.nominal,
+      );
       const ticket = new Ticket({ flows, level, schema }, request, { seats, nowMs }, leave);
       // Those that wait come first.
       if (level.waiting === 0 && canStart(ticket)) {
@@ -361,7 +385,8 @@ export function createFlowControl({
       }
       const reject = (reason: RejectionReason): TooBusyError => {
         flows.metrics.rejected(schema, reason);
-        return new TooBusyError({ schemaUid: schema.uid, levelUid: level.uid });
+        level.noteRejected(reason, clock.now());
+        return new TooBusyError({ schemaUid: schema.uid, levelUid: level.uid }, level.retryAfter.seconds);
       };
       if (!level.canQueue) throw reject("concurrency-limit");
       return wait(ticket, request.signal, reject);

@@ -16,7 +16,7 @@ export interface FlowAttributes {
   user: UserInfo;
   verb: string;
   /** Unset for a request that is not for a resource. */
-  resource?: { group: string; resource: string; subresource?: string; namespace?: string };
+  resource?: { group: string; resource: string; subresource?: string; namespace?: string; name?: string };
   path: string;
 }
 

@@ -88,7 +88,7 @@ export class FlowMetrics {
         levels.map((one) => [[one.name], value(one)] as const),
       );
     each(IN_QUEUE, ({ waiting }) => waiting);
-    each(EXECUTING, ({ requests }) => requests);
+    each(EXECUTING, ({ running }) => running.size);
     each(EXECUTING_SEATS, ({ executing }) => executing);
     each(NOMINAL, ({ limits }) => limits.nominal);
     each(LOWER, ({ limits }) => limits.min);

@@ -3,6 +3,8 @@ import type { PriorityLevelConfigurationSpec } from "@flotilla/apimachinery/fact
 import type { DeepReadonly } from "@flotilla/base";
 import { FairQueues } from "./fair-queues.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
+import type { RejectionReason } from "./flow-metrics.ts";
+import type { RetryAfter } from "./retry-after.ts";
 import type { DemandIntegrator, SeatLimits } from "./seat-allocation.ts";
 
 /** Requests of an exempt level wait only for the server and the share of their cluster, and never on the hub. */
@@ -16,9 +18,13 @@ export class PriorityLevel {
   readonly limits: SeatLimits;
   /** The current limit, with what is borrowed or lent. */
   current: number;
-  /** Seats and requests in progress. */
+  /** Seats in use. */
   executing = 0;
-  requests = 0;
+  /** Requests in progress. */
+  readonly running = new Set<QueuedRequest>();
+  /** Since the configuration of the cluster changed last. */
+  readonly counts = { dispatched: 0, rejected: 0, timedOut: 0, cancelled: 0 };
+  readonly retryAfter: RetryAfter;
   readonly #queuing: { queues: number; handSize: number; queueLengthLimit: number } | undefined;
   #queues: FairQueues | undefined;
 
@@ -26,7 +32,7 @@ export class PriorityLevel {
     { name, uid }: { name: string; uid: string },
     spec: DeepReadonly<PriorityLevelConfigurationSpec>,
     limits: SeatLimits,
-    demand: DemandIntegrator,
+    { demand, retryAfter }: Pick<PriorityLevel, "demand" | "retryAfter">,
   ) {
     this.name = name;
     this.uid = uid;
@@ -34,6 +40,7 @@ export class PriorityLevel {
     this.limits = limits;
     this.current = limits.nominal;
     this.demand = demand;
+    this.retryAfter = retryAfter;
     const queuing = spec.limited?.limitResponse?.queuing;
     this.#queuing = this.isExempt
       ? EXEMPT_QUEUING
@@ -64,14 +71,15 @@ export class PriorityLevel {
 
   start(request: QueuedRequest, nowMs: number): void {
     this.executing += request.seats;
-    this.requests++;
+    this.running.add(request);
+    this.counts.dispatched++;
     this.#queues?.started(request);
     this.#noteDemand(nowMs);
   }
 
   end(request: QueuedRequest, ranMs: number, nowMs: number): void {
     this.executing -= request.seats;
-    this.requests--;
+    this.running.delete(request);
     this.#queues?.ended(request, ranMs);
     this.#noteDemand(nowMs);
   }
@@ -88,6 +96,14 @@ export class PriorityLevel {
   leaveQueue(request: QueuedRequest, nowMs: number): void {
     this.#queues?.remove(request);
     this.#noteDemand(nowMs);
+  }
+
+  noteRejected(reason: RejectionReason, nowMs: number): void {
+    if (reason === "time-out") this.counts.timedOut++;
+    else if (reason === "cancelled") this.counts.cancelled++;
+    else this.counts.rejected++;
+    // A client that has gone does not come back for the header.
+    if (reason !== "cancelled") this.retryAfter.note(nowMs);
   }
 
   #noteDemand(nowMs: number): void {

@@ -37,11 +37,11 @@ export interface FrontProxies {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
-/** Throws `ConfigurationError`. `ownCa` is the authority of client certificates. */
+/** Throws `ConfigurationError`. `ownCa` has the authorities of client certificates. */
 export function createFrontProxies(settings: FrontProxySettings, ownCa: string | undefined): FrontProxies {
-  const authorities = certificatesIn(settings.clientCa);
-  const own = ownCa === undefined ? undefined : new X509Certificate(ownCa);
-  if (own && authorities.some(({ publicKey }) => publicKey.equals(own.publicKey)))
+  const authorities = readAuthorities(settings.clientCa);
+  const own = ownCa === undefined ? [] : certificatesIn(ownCa);
+  if (authorities.some(({ publicKey }) => own.some((each) => publicKey.equals(each.publicKey))))
     throw new ConfigurationError(
       "--requestheader-client-ca-file: it has the authority that signs the clients of this server; every client could name any user. Sign proxies with another one",
     );
@@ -75,10 +75,14 @@ export function isSignedBy(certificate: X509Certificate, authority: X509Certific
   return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }
 
-function certificatesIn(pem: string): X509Certificate[] {
-  const found = pem.match(CERTIFICATE) ?? [];
+/** Every certificate of a PEM. Throws for one that cannot be read. */
+export const certificatesIn = (pem: string): X509Certificate[] =>
+  (pem.match(CERTIFICATE) ?? []).map((each) => new X509Certificate(each));
+
+function readAuthorities(pem: string): X509Certificate[] {
   try {
-    if (found.length > 0) return found.map((each) => new X509Certificate(each));
+    const found = certificatesIn(pem);
+    if (found.length > 0) return found;
   } catch (error) {
     throw new ConfigurationError("--requestheader-client-ca-file: it has an invalid certificate", { cause: error });
   }

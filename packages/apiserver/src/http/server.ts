@@ -4,14 +4,13 @@
  * Every client is bounded: handshake, headers, bodies and responses have deadlines, idle connections are closed, silent
  * ones are pinged. A watch lasts as long as its client reads it; the core disconnects slow ones.
  */
-import { X509Certificate } from "node:crypto";
 import http2 from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Server } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import { FlotillaError, systemClock } from "@flotilla/base";
+import { FlotillaError, sleep, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { ApiError, KeyPair } from "@flotilla/apimachinery";
@@ -19,7 +18,7 @@ import { createBodyBudget } from "./body-budget.ts";
 import { countedRequests } from "./counted-request.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
-import { createFrontProxies, isSignedBy } from "./front-proxies.ts";
+import { certificatesIn, createFrontProxies, isSignedBy } from "./front-proxies.ts";
 import type { FrontProxies, FrontProxySettings } from "./front-proxies.ts";
 import { peerOf } from "./peer.ts";
 import type { Peer, PeerAuthorities } from "./peer.ts";
@@ -47,10 +46,12 @@ export interface HttpServerOptions {
   drainMs?: number;
   /** Called first when the server stops: from then on it should report that it is not ready. */
   onStopping?(): void;
+  /** How long it serves as before from then on, so that load balancers notice; unset is not at all. */
+  stopAfterMs?: number | undefined;
 }
 
 interface ServerTls extends KeyPair {
-  /** PEM; the authority that signs client certificates. Without it no client certificate is trusted. */
+  /** PEM; the authorities that sign client certificates. Without it no client certificate is trusted. */
   clientCa?: string;
 }
 
@@ -225,6 +226,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     setTls: (tls) => server.setSecureContext(secureContext(tls, proxies)),
     async close() {
       options.onStopping?.();
+      if (options.stopAfterMs) await sleep(clock, options.stopAfterMs);
       stopping = true;
       sweeper?.cancel();
       // Only stops listening. The server's own `close` also destroys HTTP/1.1 connections whose response is still being
@@ -285,9 +287,9 @@ function secureContext(
 /** Which authority signed a certificate; it matters only where there are proxies. */
 function authoritiesOf(proxies: FrontProxies | undefined, clientCa: string | undefined): PeerAuthorities | undefined {
   if (!proxies) return undefined;
-  const clients = clientCa === undefined ? undefined : new X509Certificate(clientCa);
+  const clients = clientCa === undefined ? [] : certificatesIn(clientCa);
   return {
-    signedClient: (certificate) => clients !== undefined && isSignedBy(certificate, clients),
+    signedClient: (certificate) => clients.some((authority) => isSignedBy(certificate, authority)),
     signedProxy: (certificate) => proxies.signed(certificate),
   };
 }

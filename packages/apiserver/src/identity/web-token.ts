@@ -6,6 +6,7 @@ import { createPublicKey, verify } from "node:crypto";
 import type { JsonWebKey, KeyObject } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
+import { decodeTokenPart } from "../request/token-part.ts";
 
 const MAX_TOKEN_LENGTH = 64 * 1024;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -23,7 +24,7 @@ export interface WebToken {
 export function readWebToken(token: string): WebToken | undefined {
   if (token.length > MAX_TOKEN_LENGTH || !COMPACT.test(token)) return undefined;
   const [head = "", body = "", signature = ""] = token.split(".");
-  const [header, claims] = [decode(head), decode(body)];
+  const [header, claims] = [decodeTokenPart(head), decodeTokenPart(body)];
   if (!header || !claims || typeof header.alg !== "string" || header.crit !== undefined) return undefined;
   return {
     algorithm: header.alg,
@@ -32,16 +33,6 @@ export function readWebToken(token: string): WebToken | undefined {
     input: `${head}.${body}`,
     signature: Buffer.from(signature, "base64url"),
   };
-}
-
-function decode(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
-    return isObject(value) ? value : undefined;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return undefined;
-  }
 }
 
 export interface VerificationKey {

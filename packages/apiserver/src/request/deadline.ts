@@ -24,8 +24,9 @@ export function requestTimedOut(): ApiError {
   });
 }
 
-/** The result of the work, or 504 when it takes longer. */
-export function withinTime<T>(clock: Clock, timeoutMs: number, work: Promise<T>): Promise<T> {
+/** The result of the work, or 504 when it takes longer; without a timeout, it may. */
+export function withinTime<T>(clock: Clock, timeoutMs: number | undefined, work: Promise<T>): Promise<T> {
+  if (timeoutMs === undefined) return work;
   return new Promise((resolve, reject) => {
     const timer = clock.after(timeoutMs, () => reject(requestTimedOut()));
     work.then(

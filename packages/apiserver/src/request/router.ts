@@ -33,6 +33,8 @@ export type Route =
   | { type: "health"; endpoint: "healthz" | "livez" | "readyz"; check?: string }
   /** `/metrics`, and `/metrics/members` for the workloads on members. */
   | { type: "metrics"; of: "server" | "members" }
+  /** `/debug/api_priority_and_fairness/dump_…` */
+  | { type: "flow-dump"; of: string }
   /** Several requests in one dry run. */
   | { type: "dry-run" }
   | { type: "root" }
@@ -89,6 +91,10 @@ export function routeOf(path: string): Route {
     case "metrics":
       if (segments.length === 1) return { type: "metrics", of: "server" };
       return segments[1] === "members" && segments.length === 2 ? { type: "metrics", of: "members" } : UNKNOWN;
+    case "debug":
+      return segments[1] === "api_priority_and_fairness" && segments.length === 3
+        ? { type: "flow-dump", of: segments[2]?.replace(/^dump_/, "") ?? "" }
+        : UNKNOWN;
     case "dry-run":
       return segments.length === 1 ? { type: "dry-run" } : UNKNOWN;
     case "":

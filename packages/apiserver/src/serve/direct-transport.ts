@@ -4,7 +4,7 @@
  */
 import { deepFreeze, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { impersonationHeaders, queryText } from "@flotilla/client";
+import { createHttp2Transport, impersonationHeaders, queryText } from "@flotilla/client";
 import type {
   RawRequest,
   RawResponse,
@@ -19,7 +19,7 @@ import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
 import { listQuery } from "../request/options.ts";
 import { after, isPromise } from "../admission/run.ts";
-import { authorize, findCluster, findResource, operate } from "./operations.ts";
+import { authorize, findCluster, findTarget, operate, roomToWrite, timeoutOf } from "./operations.ts";
 import { auditedInput, objectOf } from "./audited-request.ts";
 import type { Auditor, RunningAudit } from "../audit/auditor.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
@@ -28,8 +28,11 @@ import type { RequestTurns } from "./request-turns.ts";
 import type { Answer, Input } from "../actions/action.ts";
 import { conversionMemo } from "../codec/conversion.ts";
 import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
+import { createHandlerConnection, joinHeaders } from "./handler-connection.ts";
+import type { Handle } from "./handler-connection.ts";
+import { withinTime } from "../request/deadline.ts";
 import { bodyOf } from "../request/byte-streams.ts";
-import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
+import type { ApiRequest, UserInfo } from "../request/request.ts";
 import { keyOf } from "../resources/resources.ts";
 import { Feed } from "../watch/feed.ts";
 import type { ListTurns } from "../watch/list-turns.ts";
@@ -39,8 +42,8 @@ import type { Notice } from "../watch/watch.ts";
 export interface DirectTransportOptions {
   deps: OperationDependencies;
   user: UserInfo;
-  /** Handles requests that are not operations on a resource: discovery, proxies. */
-  handle: (request: ApiRequest) => Promise<ApiResponse>;
+  /** Handles requests that are not operations on a resource of this server: discovery, proxies, aggregated kinds. */
+  handle: Handle;
   /** For tests: freezes shared objects, so that a reader that modifies one fails. */
   freeze: boolean;
   /** Called by each watch with the change of its number of undelivered events. */
@@ -64,7 +67,23 @@ export function createDirectTransport({
   auditor,
 }: DirectTransportOptions): Transport {
   const byController = deps.isController(user);
-  const counted = (work: Promise<Answer>): Promise<Answer> => work.finally(turns.countSmall());
+  /** Requests to versions that other servers answer for take the path of HTTP clients, which proxies them. */
+  const remote = createHttp2Transport({
+    server: new URL("http://in-process"),
+    cluster: { root: HUB },
+    userAgent: IN_PROCESS,
+    clock: deps.clock,
+    random: deps.random,
+    connection: createHandlerConnection(handle, user),
+  });
+  const isRemote = ({ cluster, group, version }: ResourcePath): boolean =>
+    deps.aggregation.find(cluster, group, version) !== undefined;
+  const carryOut = async (context: RequestContext, verb: TransportRequest["verb"], input: Input): Promise<Answer> => {
+    const timeoutMs = timeoutOf(context, verb);
+    const room = roomToWrite(deps, context, verb);
+    if (room) await room;
+    return withinTime(deps.clock, timeoutMs, operate(deps, context, verb, input).finally(turns.countSmall()));
+  };
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (
     path: ResourcePath,
@@ -86,8 +105,7 @@ export function createDirectTransport({
       audit,
     );
     return after(asking, () => {
-      const cluster = findCluster(deps, path.cluster);
-      const served = findResource(cluster, path, verb, byController);
+      const { cluster, served } = findTarget(deps, path.cluster, path, verb, byController);
       return {
         cluster,
         served,
@@ -130,17 +148,17 @@ export function createDirectTransport({
   return {
     async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
       const { path, verb, query } = request;
+      if (isRemote(path)) return shared(await remote.send(request, signal));
+      if (deps.cache.isShared && !(isRead(verb) && query?.["resourceVersion"])) await deps.cache.fresh(signal);
       const audit = begin(path, verb, query);
       if (!audit) {
         const found = contextOf(path, verb, query, signal);
         const context = isPromise(found) ? await found : found;
-        return shared(objectOf(await counted(operate(deps, context, verb, inputOf(deps, context, request)))));
+        return shared(objectOf(await carryOut(context, verb, inputOf(deps, context, request))));
       }
       try {
         const context = await contextOf(path, verb, query, signal, audit);
-        const answer = await counted(
-          operate(deps, context, verb, auditedInput(inputOf(deps, context, request), audit)),
-        );
+        const answer = await carryOut(context, verb, auditedInput(inputOf(deps, context, request), audit));
         const object = objectOf(answer);
         audit.answered(() => object);
         audit.completed("code" in answer ? answer.code : 200);
@@ -152,6 +170,10 @@ export function createDirectTransport({
     },
 
     async *watch({ path, query, where }, signal): AsyncGenerator<TransportWatchEvent[]> {
+      if (isRemote(path)) {
+        yield* remote.watch({ path, query, where }, signal);
+        return;
+      }
       const audit = begin(path, "watch", query);
       try {
         if (path.cluster !== "*") await contextOf(path, "watch", query, signal, audit);
@@ -219,13 +241,11 @@ export function createDirectTransport({
         user,
         signal,
       });
-      const headers = Object.fromEntries(
-        Object.entries(response.headers).map(([name, value]) => [
-          name,
-          Array.isArray(value) ? value.join(", ") : value,
-        ]),
-      );
-      return { status: response.status, headers, body: bodyOf(response.body, signal) };
+      return {
+        status: response.status,
+        headers: joinHeaders(response.headers),
+        body: bodyOf(response.body, signal),
+      };
     },
 
     async close() {
@@ -259,6 +279,8 @@ function uriOf({ cluster, group, version, resource, namespace, name, subresource
   ];
   return `/${parts.map(encodeURIComponent).join("/")}`;
 }
+
+const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
 
 function failureOf(error: unknown): [code: number, status?: Status] {
   return error instanceof ApiError ? [error.status.code ?? 500, error.status] : [500];

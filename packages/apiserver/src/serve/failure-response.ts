@@ -11,7 +11,8 @@ import { StoreUnavailableError, StoreWriteError } from "../store/errors.ts";
 export function failureResponse(error: unknown, { headers, method, path }: ApiRequest, log: Log): ApiResponse {
   if (error instanceof PageNotFound) return textResponse(404, "404 page not found\n");
   // As kube-apiserver: the rejection of an overloaded server costs next to nothing.
-  if (error instanceof TooBusyError) return textResponse(429, `${error.message}\n`, { "retry-after": "1" });
+  if (error instanceof TooBusyError)
+    return textResponse(429, `${error.message}\n`, { "retry-after": String(error.retryAfterSeconds) });
   if (error instanceof ApiError) return statusResponse(error, failureFormat(headers.accept));
   // The owner of the store logs this once: a full store rejects every write.
   if (error instanceof StoreWriteError)

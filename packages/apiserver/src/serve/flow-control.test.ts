@@ -95,3 +95,32 @@ test("the defaults are valid, and their conditions are written", async () => {
   expect(items.map(({ metadata }) => metadata.name)).toContain("system-leader-election");
   expect(items).toHaveLength(11);
 });
+
+test("the dumps show levels, queues and the requests that run", async () => {
+  const { request } = await start();
+  const dump = async (name: string): Promise<string[]> => {
+    const { text } = await request("GET", `/debug/api_priority_and_fairness/dump_${name}`);
+    return text.trimEnd().split("\n");
+  };
+
+  const levels = await dump("priority_levels");
+  const requests = await dump("requests?includeRequestDetails=1");
+  const absent = await request("GET", "/debug/api_priority_and_fairness/dump_nothing");
+
+  expect(levels.map((line) => line.split(",", 1)[0])).toEqual([
+    "PriorityLevelName",
+    "catch-all",
+    "exempt",
+    "global-default",
+    "leader-election",
+    "node-high",
+    "system",
+    "workload-high",
+    "workload-low",
+  ]);
+  // The dump itself is a request.
+  expect(levels[2]).toMatch(/^exempt, +0, +false, +false, +0, +1, +1, +0, +0, +0$/);
+  expect(await dump("queues")).toHaveLength(1);
+  expect(requests[1]).toMatch(/^exempt, +exempt, +-1, +-1, .*admin, +get, +\/debug\/api_priority_and_fairness/);
+  expect(absent.status).toBe(404);
+});

@@ -34,14 +34,23 @@ import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
 import { representationOf } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
-import { authorize, connectHandler, findCluster, findResource, operate } from "./operations.ts";
+import {
+  authorize,
+  connectHandler,
+  findCluster,
+  findResource,
+  findTarget,
+  operate,
+  roomToWrite,
+  timeoutOf,
+} from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
 import { isConnect, verbOf } from "./request-verb.ts";
-import type { OperationDependencies, Verb } from "./operations.ts";
+import type { OperationDependencies } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
@@ -246,10 +255,8 @@ async function answerAs(
   const remote = deps.aggregation.find(clusterName, route.group, route.version);
   if (remote) return proxied(deps, remote, request, seen, user);
   const verb = verbOf(request.method, route, query) ?? rejectMethod(deps, clusterName, route);
-  const cluster = findCluster(deps, clusterName);
   const byController = deps.isController(user);
-  const served = findResource(cluster, route, verb, byController);
-  if (route.name !== undefined) checkName(route.name);
+  const { cluster, served } = findTarget(deps, clusterName, route, verb, byController);
   const isLarge = request.body.byteLength > LARGE_BODY_BYTES;
   const { turns } = options;
   const pause = (): Promise<void> => turns.pause(clientKeyOf(clusterName, user.name));
@@ -282,12 +289,9 @@ async function answerAs(
     if (access.resource.name === undefined && startsLong(deps, context)) await pause();
     return watchResponse(options, context, route, representation, seen);
   }
-  const timeoutMs = timeoutMsOf(query, longest(request.method));
+  const timeoutMs = timeoutOf(context, verb);
   // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room =
-    isRead(verb) || isUrgent(deps, context)
-      ? undefined
-      : deps.pressure.room(clusterName, request.signal, clientKeyOf(clusterName, user.name));
+  const room = roomToWrite(deps, context, verb);
   if (room) await room;
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
@@ -300,7 +304,7 @@ async function answerAs(
     ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
     : turns.countSmall();
   const work = operate(deps, context, verb, request.audit ? auditedInput(input, request.audit) : input).finally(end);
-  const result = await (timeoutMs === undefined ? work : withinTime(deps.clock, timeoutMs, work));
+  const result = await withinTime(deps.clock, timeoutMs, work);
   request.audit?.answered(() => objectOf(result));
   if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES) {
     // Waiting lists would keep the seats from others, for whom there is time between two of their turns.
@@ -329,25 +333,11 @@ function userOf(
   });
 }
 
-/** Names that would have another meaning in a path. */
-function checkName(name: string): void {
-  if (name === "." || name === "..")
-    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
-  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
-}
-
 /** Reviews and actions return the sent object, which has no columns. */
 function hasTable({ served: { resource }, subresource }: RequestContext): boolean {
   const { verbs, subresources } = resource.kind;
   if (subresource === undefined) return verbs === undefined || verbs.includes("get");
   return !subresources.actions || !Object.hasOwn(subresources.actions, subresource);
-}
-
-const isRead = (verb: Verb): boolean => verb === "get" || verb === "list";
-
-/** Lease renewals and reviews are not delayed by slow watchers; reviews have no watchers. */
-function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
-  return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
 }
 
 /** An unsupported method: 405, unless the path does not exist at all. */

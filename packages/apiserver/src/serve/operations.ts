@@ -3,7 +3,14 @@
  */
 import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { ApiError, methodNotAllowed, notFound, pathNotFound, verbNotSupported } from "@flotilla/apimachinery";
+import {
+  ApiError,
+  badRequest,
+  methodNotAllowed,
+  notFound,
+  pathNotFound,
+  verbNotSupported,
+} from "@flotilla/apimachinery";
 import type { ActionDependencies, Actions, Answer, Input } from "../actions/action.ts";
 import type { Aggregation } from "../aggregation/aggregation.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
@@ -13,8 +20,13 @@ import { PageNotFound } from "../request/page-not-found.ts";
 import type { AccessRequest, IsController } from "../request/authorize.ts";
 import { confirm } from "../request/decisions.ts";
 import { after } from "../admission/run.ts";
+import { METHODS } from "@flotilla/client";
+import { clientKeyOf } from "../access/client-key.ts";
+import { longest } from "../request/deadline.ts";
+import { timeoutMsOf } from "../request/options.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/clusters.ts";
+import { FENCE, fenceStore } from "../clusters/fenced-store.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
 import { connectShape } from "../resources/connect-shapes.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -33,6 +45,7 @@ import { createObject } from "../write/create.ts";
 import { updateObject } from "../write/update.ts";
 
 export type Verb = "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection" | "connect";
+type OperationVerb = Exclude<Verb, "watch" | "connect">;
 
 export type OperationDependencies = ActionDependencies &
   WatchDependencies & {
@@ -96,6 +109,27 @@ function checkSubresource(served: ServedVersion, verb: Verb, verbs: readonly Ver
   return served;
 }
 
+/** The cluster and the resource that a request names. Throws 400, 404 and 405. */
+export function findTarget(
+  deps: Pick<OperationDependencies, "clusters">,
+  clusterName: string,
+  route: Parameters<typeof findResource>[1],
+  verb: Verb,
+  byController: boolean,
+): Pick<RequestContext, "cluster" | "served"> {
+  const cluster = findCluster(deps, clusterName);
+  const served = findResource(cluster, route, verb, byController);
+  if (route.name !== undefined) checkName(route.name);
+  return { cluster, served };
+}
+
+/** Names that would have another meaning in a path. */
+function checkName(name: string): void {
+  if (name === "." || name === "..")
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not be '${name}'`);
+  if (name.includes("%")) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
+}
+
 /** The cluster that a request is for. */
 export function findCluster({ clusters }: Pick<OperationDependencies, "clusters">, name: string): LogicalCluster {
   const cluster = clusters.get(name);
@@ -118,13 +152,38 @@ export function authorize(
   });
 }
 
+/**
+ * Resolves when a write may begin; undefined when no watcher is lagging. Reads, lease renewals and reviews are not
+ * delayed, nor are controllers of this server by the watches of others: one slow client would slow the whole fleet.
+ */
+export function roomToWrite(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: OperationVerb,
+): Promise<void> | undefined {
+  if (verb === "get" || verb === "list" || isUrgent(deps, context)) return undefined;
+  const { cluster, user, byController, signal } = context;
+  const client = clientKeyOf(cluster.name, user.name);
+  return deps.pressure.room(cluster.name, signal, client, { onlyOwn: byController });
+}
+
+/** Reviews have no watchers. */
+function isUrgent({ actions }: OperationDependencies, { served, subresource }: RequestContext): boolean {
+  return served.resource.name.group === "coordination.k8s.io" || actions.of(served, subresource) !== undefined;
+}
+
+/** The timeout that a request names. Throws 400. */
+export const timeoutOf = ({ query }: RequestContext, verb: OperationVerb): number | undefined =>
+  timeoutMsOf(query, longest(METHODS[verb]));
+
 export function operate(
   deps: OperationDependencies,
   context: RequestContext,
-  verb: Exclude<Verb, "watch" | "connect">,
+  verb: OperationVerb,
   input: Input,
 ): Promise<Answer> {
-  const work = perform(deps, context, verb, input);
+  const fence = verb === "get" || verb === "list" ? null : context.query.get(FENCE);
+  const work = fence === null ? perform(deps, context, verb, input) : performFenced(deps, context, verb, input, fence);
   if (verb !== "create" && verb !== "update") return work;
   return work.catch(async (error: unknown) => {
     // Unknown fields are also reported for a body that is rejected for other reasons.
@@ -137,11 +196,22 @@ export function operate(
   });
 }
 
+/** A write that takes effect only while its writer holds the Leases that it names. */
+async function performFenced(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<Verb, "watch" | "connect">,
+  input: Input,
+  fence: string,
+): Promise<Answer> {
+  return perform({ ...deps, store: fenceStore(deps.store, deps.cache, fence) }, context, verb, input);
+}
+
 /** The result of an operation, in a form that can be rendered without waiting. */
 async function perform(
   deps: OperationDependencies,
   context: RequestContext,
-  verb: Exclude<Verb, "watch" | "connect">,
+  verb: OperationVerb,
   input: Input,
 ): Promise<Answer> {
   const answer = await carryOut(deps, context, verb, input);
@@ -154,7 +224,7 @@ async function perform(
 async function carryOut(
   deps: OperationDependencies,
   context: RequestContext,
-  verb: Exclude<Verb, "watch" | "connect">,
+  verb: OperationVerb,
   input: Input,
 ): Promise<Answer> {
   const { served, subresource } = context;

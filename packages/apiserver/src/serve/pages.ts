@@ -10,6 +10,7 @@ import type { LogicalCluster } from "../clusters/clusters.ts";
 import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";
+import { flowDumps, renderFlowDump } from "../flowcontrol/flow-dump.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
@@ -17,7 +18,7 @@ import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
-import { encode, jsonResponse } from "../request/respond.ts";
+import { encode, jsonResponse, textResponse } from "../request/respond.ts";
 import type { ResourceRoute, Route } from "../request/router.ts";
 import type { VersionInfo } from "../discovery/version.ts";
 
@@ -80,6 +81,12 @@ export function pageResponse(
       return openIdKeys(deps.accountTokens, cluster, request);
     case "version":
       return jsonResponse(200, version);
+    case "flow-dump": {
+      const of = flowDumps.find((dump) => route.of === dump);
+      if (of === undefined || !flow) throw new PageNotFound();
+      const hasDetails = Boolean(request.query.get("includeRequestDetails"));
+      return textResponse(200, renderFlowDump(of, flow.levels(cluster.name), hasDetails));
+    }
     case "metrics":
       if (route.of === "members") {
         if (!workloads || cluster.name !== HUB) throw new PageNotFound();

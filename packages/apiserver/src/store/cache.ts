@@ -51,6 +51,8 @@ export interface Cache {
    * the history. The cost of an event grows with the watchers of its resource and cluster, not with all watchers.
    */
   watch(prefix: string, after: number, listener: (events: readonly CacheEvent[]) => void): () => void;
+  /** How many watches are notified of a change of this key. */
+  watchers(key: string): number;
   /**
    * Changes under `prefix` after a revision, in order, as far as they are visible. Throws `CompactedError` when they
    * are no longer in the history.

@@ -135,6 +135,10 @@ class FollowingCache implements Cache {
     return this.#watchers.add(prefix, replay, Math.max(after, this.#revision), listener);
   }
 
+  watchers(key: string): number {
+    return this.#watchers.count(key);
+  }
+
   eventsAfter(prefix: string, after: number): readonly CacheEvent[] {
     return this.#history.after(prefix, after);
   }

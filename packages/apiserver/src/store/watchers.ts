@@ -80,14 +80,25 @@ export class Watchers {
   }
 
   publish(event: CacheEvent): void {
-    const key = keyOf(event);
+    this.#eachBucket(keyOf(event), (bucket) => {
+      bucket.pending.push(event);
+      this.#markDirty(bucket);
+    });
+  }
+
+  /** How many watchers an event of this key is delivered to. */
+  count(key: string): number {
+    let count = 0;
+    this.#eachBucket(key, ({ watchers }) => (count += watchers.length));
+    return count;
+  }
+
+  #eachBucket(key: string, visit: (bucket: Bucket) => void): void {
     let depth = 0;
     for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1), depth++) {
       if (!this.#depths[depth]) continue;
       const bucket = this.#buckets.get(key.slice(0, slash + 1));
-      if (!bucket) continue;
-      bucket.pending.push(event);
-      this.#markDirty(bucket);
+      if (bucket) visit(bucket);
     }
   }
 

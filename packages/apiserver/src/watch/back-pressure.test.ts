@@ -119,3 +119,11 @@ test("a client whose many watches lag delays its own writes, and those of others
   expect(after50).toEqual([false, true]);
   expect(own.done).toBe(true);
 });
+
+test("a writer that waits only for its own watches does not wait for those of others", () => {
+  const { pressure } = arrange();
+  for (const watch of Array.from({ length: 3 }, () => pressure.join("hub", "reader"))) watch.report(40);
+
+  expect(pressure.room("hub", never, "controllers", { onlyOwn: true })).toBeUndefined();
+  expect(pressure.room("hub", never, "reader", { onlyOwn: true })).toBeInstanceOf(Promise);
+});

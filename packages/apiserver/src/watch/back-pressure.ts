@@ -19,8 +19,16 @@ export interface WatchShare {
 export interface BackPressure {
   /** Registers a new watch of a cluster. */
   join(cluster: string, client?: string): WatchShare;
-  /** Resolves when a write of a client to the cluster may continue; undefined when no watcher is lagging. */
-  room(cluster: string, signal: AbortSignal, client?: string): Promise<void> | undefined;
+  /**
+   * Resolves when a write of a client to the cluster may continue; undefined when no watcher is lagging, or with
+   * `onlyOwn` none of this client.
+   */
+  room(
+    cluster: string,
+    signal: AbortSignal,
+    client?: string,
+    options?: { onlyOwn: boolean },
+  ): Promise<void> | undefined;
   /** The backlog of a cluster's watches, each counted up to its share. */
   bytes(cluster: string): number;
 }
@@ -67,9 +75,11 @@ export function createBackPressure({
         },
       };
     },
-    room(cluster, signal, client = "") {
+    room(cluster, signal, client = "", { onlyOwn } = { onlyOwn: false }) {
       const pressure = clusters.get(cluster);
-      return pressure?.room(signal, pressure.isCausedBy(client) ? maxWaitMs : maxWaitForOthersMs);
+      if (!pressure) return undefined;
+      if (pressure.isCausedBy(client)) return pressure.room(signal, maxWaitMs);
+      return onlyOwn ? undefined : pressure.room(signal, maxWaitForOthersMs);
     },
     bytes: (cluster) => clusters.get(cluster)?.total ?? 0,
   };

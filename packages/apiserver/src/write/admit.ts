@@ -30,6 +30,7 @@ import { reportFields } from "./field-validation.ts";
 import type { Findings } from "../codec/decode.ts";
 import { repeatMetadataErrors, validateMetadata } from "./metadata.ts";
 import { metadataOf } from "../codec/metadata.ts";
+import { combine, withoutInitialStatus } from "./written-parts.ts";
 import { createReview } from "./review.ts";
 import type { ReviewDependencies, ReviewRequest, ServerReview } from "./review.ts";
 import { sharedWith } from "./siblings.ts";
@@ -179,7 +180,8 @@ async function completeAgain(state: AdmissionState, changed: JsonObject): Promis
   const { request, review, steps } = state;
   const { managedFields } = metadataOf(review.object);
   const { kind } = request.context.served.resource;
-  review.object = ordered({ ...changed, metadata: { ...metadataOf(changed) } });
+  const written = writtenParts(request, changed);
+  review.object = ordered({ ...written, metadata: { ...metadataOf(written) } });
   makeCanonical(state);
   await inOrder(state, steps.mutate.filter(isRuleOfKind), mutate);
   review.object = request.context.served.compiled.admit(
@@ -188,6 +190,13 @@ async function completeAgain(state: AdmissionState, changed: JsonObject): Promis
   review.object = withManagers(kind.builtIn ? withoutEmptyLists(review.object) : review.object, managedFields);
   await inOrder(state, steps.complete, complete);
   return review.object;
+}
+
+/** Policies and webhooks may change what the request itself may write: the object without its status, or the status alone. */
+function writtenParts({ context, oldObject }: AdmitRequest, changed: JsonObject): JsonObject {
+  return oldObject
+    ? combine(context, oldObject, changed, metadataOf(changed))
+    : withoutInitialStatus(context.served, changed);
 }
 
 /** Steps of products have names; they saw the object once. */

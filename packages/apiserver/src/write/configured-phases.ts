@@ -92,15 +92,22 @@ function storedForm({ oldObject }: ReviewRequest): Form {
   };
 }
 
-/** Mutating policies and webhooks do not see what the server has already given a new object, as with kube-apiserver. */
+/**
+ * Mutating policies and webhooks do not see what the server has already given a new object, as with kube-apiserver. They may
+ * give a name to an object whose name was generated.
+ */
 function unstoredForm(sent: JsonObject, request: ReviewRequest): Form {
   if (request.operation !== "CREATE") return storedForm(request);
-  const { uid, creationTimestamp, generation, name, generateName, namespace } = metadataOf(sent);
-  const isGenerated = request.context.name === undefined && typeof generateName === "string" && generateName !== "";
-  const given = defined({ uid, creationTimestamp, generation, name: isGenerated ? name : undefined });
+  const { uid, creationTimestamp, generation, name, namespace } = metadataOf(sent);
+  const given = defined({ uid, creationTimestamp, generation });
+  const generated = request.hasGeneratedName ? name : undefined;
   return {
-    of: (object) => withoutFields(object, Object.keys(given)),
-    into: (_, seen) => withFields(seen, { ...given, ...defined({ namespace }) }),
+    of: (object) => {
+      const isUnnamed = generated !== undefined && metadataOf(object).name === generated;
+      return withoutFields(object, [...Object.keys(given), ...(isUnnamed ? ["name"] : [])]);
+    },
+    into: (_, seen) =>
+      withFields(seen, { ...given, ...defined({ namespace, name: metadataOf(seen).name ?? generated }) }),
   };
 }
 

@@ -23,6 +23,7 @@ import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
 import { generatedName, metadataForCreate } from "./metadata.ts";
 import { metadataOf } from "../codec/metadata.ts";
+import { withoutInitialStatus } from "./written-parts.ts";
 import { settleDefinitions, storeObject, withManagers, withoutRepeatedOwners } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 
@@ -33,6 +34,7 @@ const MAX_SIBLING_BYTES = 64 * 1024;
 export interface CreateRequest extends WriteRequest {
   readonly body: DecodedObject;
   readonly name: string;
+  readonly hasGeneratedName?: boolean;
   /** Managed fields computed by apply; unset records an ordinary create. */
   readonly appliedFields?: Json;
 }
@@ -51,7 +53,14 @@ export async function createObject(
   for (let attempt = 1; ; attempt++) {
     const generated = generatedName(metadata, deps.random);
     const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
-    const entry = await insertObject(deps, { context, options, verb: "create", body, name });
+    const entry = await insertObject(deps, {
+      context,
+      options,
+      verb: "create",
+      body,
+      name,
+      hasGeneratedName: generated !== undefined,
+    });
     if (entry) return { entry, created: true };
     if (generated === undefined || attempt === MAX_GENERATED_NAMES)
       throw (metadata.generateName ? generatedNameTaken : alreadyExists)(context.served.resource.name, name);
@@ -110,7 +119,7 @@ function renewedContext({ clusters }: WriteDependencies, context: RequestContext
 /** The object to store. `guards` receives the objects that its admission relied on. */
 function admitNew(
   deps: WriteDependencies,
-  { context, options, verb, body, name, appliedFields }: CreateRequest,
+  { context, options, verb, body, name, hasGeneratedName, appliedFields }: CreateRequest,
   guards: Guard[],
 ): JsonObject | Promise<JsonObject> {
   const { served, namespace } = context;
@@ -127,7 +136,7 @@ function admitNew(
       deps,
     ),
   });
-  if (served.subresources.status && !resource.kind.traits?.statusOnCreate) delete object.status;
+  object = withoutInitialStatus(served, object);
   const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
       ? deps.conversions.settle(context, () =>
@@ -146,6 +155,7 @@ function admitNew(
     options,
     operation: "CREATE",
     object,
+    hasGeneratedName,
     findings: body,
     errors: [],
     guards,

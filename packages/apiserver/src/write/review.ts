@@ -31,6 +31,8 @@ export interface ReviewRequest {
    * checked again.
    */
   settled?: JsonObject | undefined;
+  /** The name of the new object was made of its `generateName`. */
+  hasGeneratedName?: boolean;
   /** The options as the client sent them, where they are not in the query. */
   sentOptions?: JsonObject | undefined;
 }

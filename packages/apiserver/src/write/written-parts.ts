@@ -2,7 +2,7 @@
 import { equalJson, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { partOf } from "../resources/resources.ts";
-import type { Resource } from "../resources/resources.ts";
+import type { Resource, ServedVersion } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";
 import { isDefinition } from "../resources/definition.ts";
 import { metadataOf } from "../codec/metadata.ts";
@@ -35,6 +35,13 @@ export function combine(
   if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
   const { status: _, ...rest } = given;
   return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
+}
+
+/** Most kinds with a separate status are created without one. */
+export function withoutInitialStatus({ subresources, resource }: ServedVersion, object: JsonObject): JsonObject {
+  if (!subresources.status || resource.kind.traits?.statusOnCreate || object.status === undefined) return object;
+  const { status: _, ...rest } = object;
+  return rest;
 }
 
 /** Metadata that writers of status may not change. Most kinds allow them to change all metadata. */

@@ -18,7 +18,9 @@ export function runSteps(run: Run, template: ReadonlyTemplate, call: Call, outer
     if (run.stopped && !nodes.get(name)) return stoppedNode(run, node);
     const group = nodes.get(name) ?? nodes.add({ name, type: "StepGroup", phase: "Running", boundaryID: node.id });
     for (const end of ends) nodes.addChild(end, group.id);
-    const result = isFulfilled(group) ? group : runGroup(run, template, call, steps, group, node.id, scope);
+    const result = isFulfilled(group)
+      ? group
+      : runGroup(run, template, call, { steps, group, boundaryID: node.id, scope });
     if (!isFulfilled(result)) return run.stopped ? stoppedNode(run, node) : (nodes.byId(node.id) ?? node);
     const children = nodes.byId(group.id)?.children ?? [];
     const outbound = children.flatMap((child) => nodes.outbound(child));
@@ -47,10 +49,12 @@ function runGroup(
   run: Run,
   template: ReadonlyTemplate,
   call: Call,
-  steps: readonly Step[],
-  group: ReadonlyNode,
-  boundaryID: string,
-  scope: Scope,
+  {
+    steps,
+    group,
+    boundaryID,
+    scope,
+  }: { steps: readonly Step[]; group: ReadonlyNode; boundaryID: string; scope: Scope },
 ): ReadonlyNode {
   const { nodes } = run;
   const continues = new Map<string, Step>();

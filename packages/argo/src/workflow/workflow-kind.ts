@@ -50,4 +50,5 @@ export const Workflow: Kind<Workflow> = {
   subresources: {},
   builtIn: false,
   hasGeneration: true,
+  workload: { runsToCompletion: true },
 };

@@ -14,6 +14,5 @@ export const workflow = defineKind({
   kind: Workflow,
   example,
   interpreter: workflowInterpreter,
-  runsToCompletion: true,
   controllers: (deps) => [createWorkflowController(deps)],
 });

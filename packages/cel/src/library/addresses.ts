@@ -1,7 +1,7 @@
 /** IP addresses and networks, parsed as strictly as in Go. */
-import type { Row } from "../functions.ts";
-import { goQuote } from "../go-text.ts";
-import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import type { Row } from "../types/functions.ts";
+import { goQuote } from "../values/go-text.ts";
+import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 /** An address: its family and its bits. */
 class CelIp extends CelOpaque {

@@ -3,8 +3,8 @@
  * expression knows no server.
  */
 import { dnsLabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
-import type { Row } from "../functions.ts";
-import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import type { Row } from "../types/functions.ts";
+import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 export interface AuthorizedUser {
   readonly username?: string;

@@ -2,9 +2,9 @@
  * `"%d of %s".format([1, "x"])`. The clauses are parsed in one place, for the call itself and for checking calls with
  * literal arguments.
  */
-import { itemsOf } from "../collections.ts";
-import { toText } from "../conversions.ts";
-import { fixed, goQuote } from "../go-text.ts";
+import { itemsOf } from "../values/collections.ts";
+import { toText } from "../values/conversions.ts";
+import { fixed, goQuote } from "../values/go-text.ts";
 import {
   CelDouble,
   CelDuration,
@@ -17,7 +17,7 @@ import {
   type CelValue,
   isInt,
   typeNameOf,
-} from "../values.ts";
+} from "../values/values.ts";
 
 export type Clause = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 const CLAUSES = new Set("sdfebxXo");

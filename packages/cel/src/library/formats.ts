@@ -7,9 +7,9 @@ import {
   labelKeyProblems,
   labelValueProblems,
 } from "@flotilla/apimachinery";
-import { ArrayList } from "../collections.ts";
-import type { Row } from "../functions.ts";
-import { type CelError, CelOpaque, CelOptional, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import { ArrayList } from "../values/collections.ts";
+import type { Row } from "../types/functions.ts";
+import { type CelError, CelOpaque, CelOptional, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 import { parseUrl } from "./urls.ts";
 
 type Problems = (text: string) => readonly string[];

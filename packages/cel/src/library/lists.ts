@@ -1,8 +1,8 @@
 /** Lists: sorting, sums, indexes, slices, and lists as sets. */
-import { ArrayList, EMPTY_LIST, itemsOf } from "../collections.ts";
-import { compare, contains, equal } from "../equality.ts";
-import type { Row } from "../functions.ts";
-import { add } from "../operators.ts";
+import { ArrayList, EMPTY_LIST, itemsOf } from "../values/collections.ts";
+import { compare, contains, equal } from "../values/equality.ts";
+import type { Row } from "../types/functions.ts";
+import { add } from "../values/operators.ts";
 import {
   CelDouble,
   CelDuration,
@@ -14,7 +14,7 @@ import {
   isInt,
   NO_SUCH_OVERLOAD,
   typeNameOf,
-} from "../values.ts";
+} from "../values/values.ts";
 
 function isSorted(list: CelList): CelValue {
   for (let index = 1; index < list.size; index++) {

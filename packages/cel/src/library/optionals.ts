@@ -1,6 +1,6 @@
 /** Optional values, and the insert functions of map macros. */
-import { ArrayList, describe, HashMap } from "../collections.ts";
-import type { Row } from "../functions.ts";
+import { ArrayList, describe, HashMap } from "../values/collections.ts";
+import type { Row } from "../types/functions.ts";
 import {
   CelDouble,
   CelDuration,
@@ -13,7 +13,7 @@ import {
   type CelValue,
   NO_SUCH_OVERLOAD,
   sizeOf,
-} from "../values.ts";
+} from "../values/values.ts";
 
 const NO_VALUE = new CelError("optional.none() dereference");
 

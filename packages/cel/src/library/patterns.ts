@@ -1,9 +1,9 @@
 /** Regular expressions: matching and finding. */
-import { ArrayList } from "../collections.ts";
-import type { Row } from "../functions.ts";
+import { ArrayList } from "../values/collections.ts";
+import type { Row } from "../types/functions.ts";
 import { compilePattern } from "@flotilla/apimachinery";
-import { matchesPattern, search } from "../regex.ts";
-import { CelError, type CelInt, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import { matchesPattern, search } from "../values/regex.ts";
+import { CelError, type CelInt, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 function matches(text: CelValue, pattern: CelValue): CelValue {
   return typeof text === "string" && typeof pattern === "string" ? matchesPattern(text, pattern) : NO_SUCH_OVERLOAD;

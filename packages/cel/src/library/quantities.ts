@@ -7,9 +7,9 @@ import {
   subtractQuantities,
   tryParseQuantity,
 } from "@flotilla/apimachinery";
-import type { Row } from "../functions.ts";
-import { intOf, MAX_INT, MIN_INT } from "../numbers.ts";
-import { CelDouble, CelError, type CelInt, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import type { Row } from "../types/functions.ts";
+import { intOf, MAX_INT, MIN_INT } from "../values/numbers.ts";
+import { CelDouble, CelError, type CelInt, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 class CelQuantity extends CelOpaque {
   readonly typeName = "kubernetes.Quantity";

@@ -1,7 +1,7 @@
 /** CEL's standard functions: operators, conversions, sizes, strings and times. */
-import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from "../conversions.ts";
-import { equal } from "../equality.ts";
-import type { Row } from "../functions.ts";
+import { toBool, toBytes, toDouble, toDuration, toInt, toText, toTimestamp, toUint } from "../values/conversions.ts";
+import { equal } from "../values/equality.ts";
+import type { Row } from "../types/functions.ts";
 import {
   add,
   divide,
@@ -16,8 +16,8 @@ import {
   negate,
   size,
   subtract,
-} from "../operators.ts";
-import { CelTypeValue, type CelValue, NO_SUCH_OVERLOAD, typeNameOf } from "../values.ts";
+} from "../values/operators.ts";
+import { CelTypeValue, type CelValue, NO_SUCH_OVERLOAD, typeNameOf } from "../values/values.ts";
 
 const NUMBERS = [
   ["int64", "int"],

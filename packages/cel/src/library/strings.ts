@@ -1,11 +1,11 @@
 /**
  * String functions, counted in code points. Most strings have no surrogates, and then JavaScript's indexes are correct.
  */
-import { COST_ERROR } from "../frame.ts";
-import { ArrayList, describe, EMPTY_LIST } from "../collections.ts";
-import type { Row } from "../functions.ts";
-import { GO_ESCAPES } from "../go-text.ts";
-import { CelError, type CelInt, type CelList, type CelValue, lengthOf } from "../values.ts";
+import { COST_ERROR } from "../values/frame.ts";
+import { ArrayList, describe, EMPTY_LIST } from "../values/collections.ts";
+import type { Row } from "../types/functions.ts";
+import { GO_ESCAPES } from "../values/go-text.ts";
+import { CelError, type CelInt, type CelList, type CelValue, lengthOf } from "../values/values.ts";
 import { format } from "./format.ts";
 
 /** A string split into code points; the string itself where each is one UTF-16 unit. */

@@ -1,7 +1,7 @@
 /** Components of timestamps, in UTC or a time zone, and of durations. */
-import type { Row } from "../functions.ts";
-import { zoneAt } from "../time.ts";
-import { type CelDuration, CelError, type CelTimestamp, type CelValue } from "../values.ts";
+import type { Row } from "../types/functions.ts";
+import { zoneAt } from "../values/time.ts";
+import { type CelDuration, CelError, type CelTimestamp, type CelValue } from "../values/values.ts";
 
 type Part = (date: Date, timestamp: CelTimestamp) => number;
 

@@ -1,8 +1,8 @@
 /** URLs, parsed by Go's rules for a request URI: absolute, or a path that starts with a slash. */
-import { ArrayList, HashMap } from "../collections.ts";
-import type { Row } from "../functions.ts";
-import { goQuote } from "../go-text.ts";
-import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import { ArrayList, HashMap } from "../values/collections.ts";
+import type { Row } from "../types/functions.ts";
+import { goQuote } from "../values/go-text.ts";
+import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 class CelUrl extends CelOpaque {
   readonly typeName = "kubernetes.URL";

@@ -1,9 +1,9 @@
 /** Semantic versions (semver.org), strict or, on request, tolerating a `v`, leading zeros and missing parts. */
-import { compareTexts } from "../equality.ts";
-import type { Row } from "../functions.ts";
-import { goQuote } from "../go-text.ts";
-import { intOf } from "../numbers.ts";
-import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values.ts";
+import { compareTexts } from "../values/equality.ts";
+import type { Row } from "../types/functions.ts";
+import { goQuote } from "../values/go-text.ts";
+import { intOf } from "../values/numbers.ts";
+import { CelError, CelOpaque, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 class CelSemver extends CelOpaque {
   readonly typeName = "kubernetes.Semver";

@@ -6,6 +6,7 @@ import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
+import { missingControllers } from "../health/controllers-state.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { checkUnknown, recordMember, secretsNamespace } from "../membership/hub-records.ts";
 import { createAccounts } from "../membership/member-account.ts";
@@ -157,13 +158,13 @@ export const joinCommand = defineCommand({
 });
 
 interface WaitTools {
-  client: Pick<Client, "get">;
+  client: Client;
   clock: Clock;
   signal: AbortSignal;
   progress(text: string): void;
 }
 
-async function untilReady(
+export async function untilReady(
   { client, clock, signal, progress }: WaitTools,
   name: string,
   waitMs: number,
@@ -172,8 +173,9 @@ async function untilReady(
   for (;;) {
     const cluster = await client.get(Cluster, { cluster: HUB, name }, { signal });
     const ready = findCondition(cluster.status?.conditions ?? [], "Ready");
-    const reason = ready?.message ?? "the hub has not checked it yet";
     if (ready?.status === "True") return cluster;
+    const reason =
+      ready?.message ?? (await missingControllers({ client, clock, signal })) ?? "the hub has not checked it yet";
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "NotReady",

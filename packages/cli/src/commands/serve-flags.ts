@@ -39,6 +39,20 @@ export const hubProcessFlags = {
   },
   ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
   ...storeFlags,
+  keys: {
+    type: "string",
+    value: "DIR",
+    description:
+      "folder with the keys of the hub, which all its API servers share; it is only read (default: the folder pki of --data, where the first server creates them)",
+  },
+  "shutdown-delay": {
+    type: "integer",
+    value: "SECONDS",
+    default: 0,
+    maximum: 600,
+    description:
+      "how long requests are still accepted after a stop was requested and /readyz fails, so that load balancers choose another server",
+  },
   "store-quota": {
     type: "integer",
     value: "MIB",
@@ -325,6 +339,8 @@ export function hubProcessOptions(
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
     store: durableStore(flags),
+    keys: flags.keys,
+    shutdownDelayMs: flags["shutdown-delay"] * 1000,
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
     logFormat: flags["log-format"] === "json" ? "json" : "text",

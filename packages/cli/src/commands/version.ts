@@ -1,5 +1,6 @@
 import { defineCommand } from "../command.ts";
-import { KUBERNETES_VERSION, VERSION } from "../version.ts";
+import { VERSION } from "@flotilla/base";
+import { KUBERNETES_VERSION } from "../version.ts";
 
 export const versionCommand = defineCommand({
   name: "version",

@@ -81,7 +81,7 @@ async function readHub(
 }
 
 function unhealthyCopies(
-  { resource, members, manifests = [], works = [] }: DeepReadonly<Explanation>,
+  { resource, members, manifests = [], works = [], rollout = [] }: DeepReadonly<Explanation>,
   nowMs: number,
 ): { copies: CopyRef[]; isOverdue: boolean } {
   const { apiVersion, kind, namespace, name } = resource;
@@ -96,6 +96,9 @@ function unhealthyCopies(
     ),
     manifests.filter((item) => item.unhealthy !== undefined || (item.applied === true && isRun(item.kind))),
   ];
+  const rolledOut = rollout.flatMap(({ clusters }) =>
+    clusters.flatMap(({ cluster, unhealthy = [] }) => unhealthy.map((object) => ({ ...object, cluster }))),
+  );
   return {
     copies: [
       ...sickMembers.map(({ cluster }) => copy(cluster)),
@@ -106,6 +109,13 @@ function unhealthyCopies(
         namespace: manifest.namespace,
         name: manifest.name,
       })),
+      ...rolledOut.map((object) => ({
+        cluster: object.cluster,
+        apiVersion: object.apiVersion,
+        kind: object.kind,
+        namespace: object.namespace,
+        name: object.name,
+      })),
       ...(members.length > 0
         ? []
         : works
@@ -113,7 +123,7 @@ function unhealthyCopies(
             .map(({ cluster }) => copy(cluster))
             .slice(0, MAX_DELIVERED)),
     ],
-    isOverdue: [...sickMembers, ...sickManifests, ...works].some(
+    isOverdue: [...sickMembers, ...sickManifests, ...works, ...rolledOut].some(
       ({ unhealthy, unhealthySince }) =>
         unhealthy !== undefined &&
         unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,

@@ -51,7 +51,7 @@ function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: De
 
 function renderDecision({ decision }: Read, width: number | undefined): string[] {
   if (!decision) return ["CLUSTERS", "not scheduled"];
-  const { source, at, affinityName, failedTerms = [], kept, rejected, message } = decision;
+  const { source, at, affinityName, failedTerms = [], kept, rejected, message, note } = decision;
   const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
   const rows = [
     ...kept.map(({ cluster, score, available, replicas }) => [
@@ -81,6 +81,7 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
         ? ["none: it is finished, and its members have left the fleet"]
         : []),
     ...(message === undefined ? [] : [`no cluster was selected: ${message}`]),
+    ...(note === undefined ? [] : [note]),
   ];
 }
 

@@ -2,35 +2,52 @@ import { describe, expect, test } from "vitest";
 import { forbidden } from "@flotilla/apimachinery";
 import { createFakeClock, formatMicroTime } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
+import { CONTROLLER_GROUPS, controllersLease } from "@flotilla/flotilla";
 import type { Lease } from "@flotilla/kubernetes";
 import { runClock } from "@flotilla/testing/run-clock.ts";
 import { controllersProblem, controllersState, readControllers } from "./controllers-state.ts";
 import type { ControllersState } from "./controllers-state.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
-const lease = (spec?: Lease["spec"]): Lease => ({
+const lease = (spec?: Lease["spec"], name = "flotilla-controllers"): Lease => ({
   apiVersion: "coordination.k8s.io/v1",
   kind: "Lease",
-  metadata: { namespace: "karmada-system", name: "flotilla-controllers" },
+  metadata: { namespace: "karmada-system", name },
   spec,
 });
-const renewed = (agoMs: number, holderIdentity?: string): Lease =>
-  lease({ holderIdentity, renewTime: formatMicroTime(NOW - agoMs), leaseDurationSeconds: 15 });
+const specOf = (agoMs: number, holderIdentity?: string): Lease["spec"] => ({
+  holderIdentity,
+  renewTime: formatMicroTime(NOW - agoMs),
+  leaseDurationSeconds: 6,
+});
+/** The Leases of all groups. */
+const renewed = (agoMs: number, holderIdentity?: string): Lease[] =>
+  CONTROLLER_GROUPS.map((group) => lease(specOf(agoMs, holderIdentity), controllersLease(group)));
+const shard = (index: number, agoMs: number, holderIdentity?: string): Lease =>
+  lease(specOf(agoMs, holderIdentity), controllersLease("delivery", { index, count: 3 }));
 
 describe("the controllers of a hub", () => {
-  const cases: Record<string, { lease?: Lease; want: ControllersState }> = {
+  const cases: Record<string, { leases?: Lease[]; want: ControllersState }> = {
     "run inside the API server when there is no Lease": { want: { state: "inside" } },
-    "have never run when nothing has ever held the Lease": { lease: lease(), want: { state: "never" } },
+    "have never run when nothing has ever held the Lease": { leases: [lease()], want: { state: "never" } },
     "run while the Lease is renewed, as far as is known": {
-      lease: renewed(2_000, "a"),
+      leases: renewed(2_000, "a"),
       want: { state: "running", forMs: 2_000 },
     },
-    "are silent when a renewal is late": { lease: renewed(3_000, "a"), want: { state: "silent", forMs: 3_000 } },
-    "stopped when they gave up the Lease": { lease: renewed(1_000), want: { state: "stopped", forMs: 1_000 } },
+    "are silent when a renewal is late": { leases: renewed(3_000, "a"), want: { state: "silent", forMs: 3_000 } },
+    "stopped when they gave up the Lease": { leases: renewed(1_000), want: { state: "stopped", forMs: 1_000 } },
+    "run in part when a group has never run": {
+      leases: renewed(1_000, "a").slice(0, 3),
+      want: { state: "partial", forMs: 1_000, missing: ["delivery"] },
+    },
+    "run in part when a shard is missing": {
+      leases: [...renewed(1_000, "a").slice(0, 3), shard(0, 500, "b"), shard(1, 9_000, "c"), shard(2, 700)],
+      want: { state: "partial", forMs: 1_000, missing: ["delivery 1/3", "delivery 2/3"] },
+    },
   };
-  for (const [behaviour, { lease: held, want }] of Object.entries(cases)) {
+  for (const [behaviour, { leases = [], want }] of Object.entries(cases)) {
     test(behaviour, () => {
-      expect(controllersState(held, NOW)).toEqual(want);
+      expect(controllersState(leases, NOW)).toEqual(want);
     });
   }
 
@@ -49,6 +66,12 @@ describe("the controllers of a hub", () => {
       want: /^the hub's controllers have not renewed their Lease for 7s, so nothing is propagated/,
     },
   };
+  test("that run in part are a problem, which names what does not run", () => {
+    expect(controllersProblem({ state: "partial", forMs: 0, missing: ["ocm", "delivery 1/3"] })?.what).toBe(
+      "no process runs the controllers of ocm, delivery 1/3, so their work is not done; those of other groups run",
+    );
+  });
+
   for (const [behaviour, { state, want }] of Object.entries(problems)) {
     test(behaviour, () => {
       expect(controllersProblem(state)?.what).toMatch(want);
@@ -73,7 +96,7 @@ describe("reading the Lease", () => {
   };
 
   test("a Lease that looks old by our clock but is renewed meanwhile is held by running controllers", async () => {
-    expect(await reading([renewed(60_000, "a")], [renewed(58_000, "a")])).toEqual({
+    expect(await reading(renewed(60_000, "a"), renewed(58_000, "a"))).toEqual({
       state: "running",
       forMs: 0,
     });
@@ -81,7 +104,7 @@ describe("reading the Lease", () => {
 
   const changes: Record<string, { next: Lease[]; want: ControllersState }> = {
     "that is given up meanwhile belongs to controllers that stopped": {
-      next: [renewed(-500)],
+      next: renewed(-500),
       want: { state: "stopped", forMs: 0 },
     },
     "that is deleted meanwhile is held by none": {
@@ -95,16 +118,16 @@ describe("reading the Lease", () => {
   };
   for (const [behaviour, { next, want }] of Object.entries(changes)) {
     test(`a Lease ${behaviour}`, async () => {
-      expect(await reading([renewed(3_000, "a")], next)).toEqual(want);
+      expect(await reading(renewed(3_000, "a"), next)).toEqual(want);
     });
   }
 
   test("a Lease that is not renewed meanwhile belongs to silent controllers", async () => {
-    expect(await reading([renewed(3_000, "a")])).toEqual({ state: "silent", forMs: 7_000 });
+    expect(await reading(renewed(3_000, "a"))).toEqual({ state: "silent", forMs: 7_000 });
   });
 
   test("a Lease that a clock ahead of ours renewed, and that is not renewed meanwhile, belongs to silent controllers", async () => {
-    expect(await reading([renewed(-4_000, "a")])).toEqual({ state: "silent", forMs: 0 });
+    expect(await reading(renewed(-4_000, "a"))).toEqual({ state: "silent", forMs: 0 });
   });
 
   test("a Lease that may not be read says nothing", async () => {

@@ -53,12 +53,16 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
     const title = titleOf({ kind: policy.kind, ...policy.metadata });
     const rival = rivalOf(policy, byScope.get(scopeOf(policy)) ?? []);
     const unserved = served ? unservedSelectors(served, policy.spec) : [];
+    // No member serves a kind that is misspelt.
+    const unknown = new Set(unserved.map(({ index }) => index));
+    const resourceSelectors = policy.spec.resourceSelectors.filter((_, index) => !unknown.has(index));
+    const servedPart = { ...policy.spec, resourceSelectors };
     const ineffective = [
       ...unserved.map(({ text }) => ({
         seen: `${capitalised(text)}, so the selector matches nothing.`,
         fix: "Correct apiVersion and kind of the selector, or apply the CustomResourceDefinition to the hub.",
       })),
-      ...unservingMembers(policy.spec, clusters, uses?.of({ kind: policy.kind, ...policy.metadata })).map((found) => ({
+      ...unservingMembers(servedPart, clusters, uses?.of({ kind: policy.kind, ...policy.metadata })).map((found) => ({
         seen: `It selects members without the kind: ${unservingText(found)}.`,
         fix: "Select members that serve it, or let those members serve it: with the kind's CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
       })),

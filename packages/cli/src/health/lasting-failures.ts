@@ -24,10 +24,18 @@ const isLastingRejection = ({ reason = "", message = "" }: Failed): boolean =>
   STOPPED_REASONS.has(reason) ||
   (reason === APPLIED_FAILED && REJECTED.test(message) && !PASSING_RESPONSE.test(message));
 
+/** `Dispatched=False`: copies that cannot be made, until a policy, a template or a rule is changed. */
+const UNRENDERABLE: ReadonlySet<string> = new Set([
+  "RenderFailed",
+  "DivideFailed",
+  "ForeignResource",
+  "RollbackFailed",
+]);
+
 /** Whether waiting helps no more: the failure is one that lasts, or has lasted for long enough. */
 export function isStuck(failed: Failed, { nowMs, stuckAfterMs }: { nowMs: number; stuckAfterMs: number }): boolean {
   const isOld = nowMs - Date.parse(failed.lastTransitionTime ?? "") > stuckAfterMs;
-  return isOld || isLastingMisfit(failed) || isLastingRejection(failed);
+  return isOld || isLastingMisfit(failed) || isLastingRejection(failed) || UNRENDERABLE.has(failed.reason ?? "");
 }
 
 /** `, 2 more for less than 60 s`; empty if there are none. */

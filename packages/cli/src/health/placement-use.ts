@@ -10,11 +10,18 @@ interface Seen {
   affinities: Set<string>;
   /** Member, group and kind. */
   copies: Set<string>;
+  /** Group and kind of the objects. */
+  kinds: Set<string>;
 }
+
+type PolicyName = Omit<PolicyRef, "kind"> & { readonly kind: string };
+type KindRef = { readonly apiVersion: string; readonly kind: string };
 
 export interface PlacementUses {
   see(binding: DeepReadonly<ResourceBinding>): void;
-  of(policy: Omit<PolicyRef, "kind"> & { readonly kind: string }): PlacementUse;
+  of(policy: PolicyName): PlacementUse;
+  /** Whether the policy has objects of the kind. */
+  has(policy: PolicyName, kind: KindRef): boolean;
 }
 
 /** Collects the bindings by policy. */
@@ -24,20 +31,22 @@ export function createPlacementUses(): PlacementUses {
     see(binding) {
       const policy = policyRefOf(binding);
       if (!policy) return;
-      const { affinities, copies } = byPolicy.get(idOf(policy)) ?? { affinities: new Set(), copies: new Set() };
+      const seen = byPolicy.get(idOf(policy)) ?? { affinities: new Set(), copies: new Set(), kinds: new Set() };
+      const { affinities, copies, kinds } = seen;
       const { spec, status } = binding;
       if (status?.schedulerObservingAffinityName) affinities.add(status.schedulerObservingAffinityName);
       for (const { name } of spec.clusters ?? []) copies.add(copyId(name, spec.resource));
-      byPolicy.set(idOf(policy), { affinities, copies });
+      kinds.add(kindId(spec.resource));
+      byPolicy.set(idOf(policy), seen);
     },
     of(policy) {
       const { affinities = new Set<string>(), copies } = byPolicy.get(idOf(policy)) ?? {};
       return { affinities, hasCopies: (cluster, ref) => copies?.has(copyId(cluster, ref)) ?? false };
     },
+    has: (policy, kind) => byPolicy.get(idOf(policy))?.kinds.has(kindId(kind)) ?? false,
   };
 }
 
-const idOf = ({ kind, namespace = "", name }: Omit<PolicyRef, "kind"> & { readonly kind: string }): string =>
-  `${kind} ${namespace}/${name}`;
-const copyId = (cluster: string, { apiVersion, kind }: { apiVersion: string; kind: string }): string =>
-  `${cluster} ${parseApiVersion(apiVersion).group}/${kind}`;
+const idOf = ({ kind, namespace = "", name }: PolicyName): string => `${kind} ${namespace}/${name}`;
+const kindId = ({ apiVersion, kind }: KindRef): string => `${parseApiVersion(apiVersion).group}/${kind}`;
+const copyId = (cluster: string, kind: KindRef): string => `${cluster} ${kindId(kind)}`;

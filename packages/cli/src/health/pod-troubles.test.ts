@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findPodTroubles, troubleText } from "./pod-troubles.ts";
+import { findPodTroubles, missingReference, troubleText } from "./pod-troubles.ts";
 import type { PodWarning } from "./pod-troubles.ts";
 import type { JsonObject } from "@flotilla/base";
 
@@ -146,5 +146,21 @@ test("the newest warning about a mount explains containers that are not created,
   expect(troubles.map((trouble) => [troubleText(trouble), trouble.isCertain])).toEqual([
     ['1 pod waits: ContainerCreating: secret "db" not found', true],
     ["1 pod waits: ContainerCreating", false],
+  ]);
+});
+
+test("the object that a cause names as missing", () => {
+  const causes = [
+    'CreateContainerConfigError: secret "db" not found',
+    'FailedCreate: error looking up service account shop/web: serviceaccount "web" not found',
+    'Unschedulable: 0/3 nodes are available: persistentvolumeclaim "data" not found',
+    'namespaces "shop" not found',
+  ];
+
+  expect(causes.map(missingReference)).toEqual([
+    { kind: "Secret", name: "db" },
+    { kind: "ServiceAccount", name: "web" },
+    { kind: "PersistentVolumeClaim", name: "data" },
+    undefined,
   ]);
 });

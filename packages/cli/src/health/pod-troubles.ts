@@ -30,12 +30,21 @@ const PULLING: ReadonlySet<string> = new Set([
 ]);
 const MAX_DETAIL = 200;
 /** As kubelets report it, for variables and for volumes. */
-const MISSING = /\b(?<kind>secret|configmap) "(?<name>[^"]+)" not found/;
+const MISSING = /\b(?:secret|configmap) "[^"]+" not found/;
 
-/** The Secret or ConfigMap that a cause names as missing. */
-export function missingReference(cause: string): { kind: "Secret" | "ConfigMap"; name: string } | undefined {
-  const { kind, name } = MISSING.exec(cause)?.groups ?? {};
-  return name === undefined ? undefined : { kind: kind === "secret" ? "Secret" : "ConfigMap", name };
+/** What pods name and `propagateDeps` propagates with them. */
+const REFERENCES: Readonly<Record<string, string>> = {
+  secret: "Secret",
+  configmap: "ConfigMap",
+  serviceaccount: "ServiceAccount",
+  persistentvolumeclaim: "PersistentVolumeClaim",
+};
+const MISSING_REFERENCE = new RegExp(`\\b(?<word>${Object.keys(REFERENCES).join("|")}) "(?<name>[^"]+)" not found`);
+
+/** The object that a cause names as missing. */
+export function missingReference(cause: string): { kind: string; name: string } | undefined {
+  const { word = "", name } = MISSING_REFERENCE.exec(cause)?.groups ?? {};
+  return name === undefined ? undefined : { kind: REFERENCES[word] ?? "", name };
 }
 
 /** A warning of the kubelet about a pod. */

@@ -15,6 +15,8 @@ export function fieldOf(message: string): FieldPath | undefined {
 
 /** Strips a leading field from a message; it is shown beside the message. */
 export function withoutField(message: string, field: FieldPath | undefined): string {
-  const start = field && `${formatPath(field)}: `;
-  return start !== undefined && message.startsWith(start) ? message.slice(start.length) : message;
+  const path = field && formatPath(field);
+  if (path === undefined || !message.startsWith(path)) return message;
+  const rest = message.slice(path.length);
+  return rest.startsWith(": ") ? rest.slice(2) : rest.startsWith(" is ") ? rest.slice(1) : message;
 }

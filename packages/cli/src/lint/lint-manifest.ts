@@ -1,5 +1,5 @@
 /** A manifest as passed to the rules: the object, its title, and its position. */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, parseYamlBody } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { readDocuments } from "../interpret/documents.ts";
@@ -27,11 +27,18 @@ export interface LintManifest {
   readonly title: string;
   readonly file: string;
   readonly scripts: Document["scripts"];
+  /** Keys that its document has twice in one mapping, with the line of the second value. */
+  readonly repeatedKeys?: readonly RepeatedKey[];
   /** Rules that its author disabled; `*` means all. */
   readonly ignored: ReadonlySet<string>;
   /** The ManifestWork or ManifestWorkReplicaSet that contains it. */
   readonly inside?: { readonly work: LintManifest; readonly path: FieldPath };
   lineOf(path: FieldPath): number;
+}
+
+interface RepeatedKey {
+  readonly key: string;
+  readonly line: number;
 }
 
 /** Where a ManifestWork and a ManifestWorkReplicaSet have their manifests. */
@@ -81,11 +88,14 @@ function manifestsIn({ text: whole }: Source, documents: readonly Document[]): L
     const { text = "", firstLine = document.line } = texts[at] ?? {};
     const find = createLineNumbers(text);
     const comments = ignoredIn([...text.matchAll(IGNORE_COMMENT)].map(([, ids = ""]) => ids).join(","));
+    const repeatedKeys = repeatedIn(text, firstLine);
     return manifestsOf([document]).flatMap(({ object, file, line, scripts }, index, all) => {
       const start: FieldPath = all.length > 1 ? ["items", index] : [];
       const place = {
         file,
         scripts,
+        // Once for a document.
+        ...(index === 0 && repeatedKeys.length > 0 && { repeatedKeys }),
         lineOf: (path: FieldPath): number => (find([...start, ...path]) ?? line - firstLine + 1) + firstLine - 1,
       };
       const manifest = createLintManifest(object, place, comments);
@@ -93,6 +103,13 @@ function manifestsIn({ text: whole }: Source, documents: readonly Document[]): L
     });
   });
 }
+
+/** `line 7: key "a" already set in map`, in the lines of the file. */
+const repeatedIn = (text: string, firstLine: number): RepeatedKey[] =>
+  parseYamlBody(text).repeated.flatMap((message) => {
+    const [, line = "", key = ""] = /^line (\d+): key "(.*)" already set in map$/.exec(message) ?? [];
+    return key === "" ? [] : [{ key, line: Number(line) + firstLine - 1 }];
+  });
 
 const IGNORE_COMMENT = /^[ \t]*#[ \t]*flotilla\.dev\/lint-ignore:(.*)$/gm;
 
@@ -114,6 +131,7 @@ export interface ManifestPlace {
   file: string;
   scripts: Document["scripts"];
   lineOf(path: FieldPath): number;
+  repeatedKeys?: LintManifest["repeatedKeys"];
   inside?: LintManifest["inside"];
 }
 

@@ -61,6 +61,8 @@ describe("the field of a message:", () => {
 
   test("is not repeated in the message", () => {
     expect(withoutField("spec.size: Required value", ["spec", "size"])).toBe("Required value");
+    expect(withoutField("spec.size is shorthand", ["spec", "size"])).toBe("is shorthand");
+    expect(withoutField("spec.sizes: Required value", ["spec", "size"])).toBe("spec.sizes: Required value");
     expect(withoutField("in spec.size: Required value", ["spec", "size"])).toBe("in spec.size: Required value");
   });
 });

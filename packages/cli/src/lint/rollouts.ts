@@ -3,6 +3,8 @@
  * fleet or per cluster. Pure.
  */
 import type { Json, JsonObject } from "@flotilla/base";
+import { kubernetesWorkloads } from "@flotilla/kubernetes";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import { numberAt, objectAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 import { countsPerCluster, membersText, reachesSeveral } from "./lint-fleet.ts";
@@ -72,25 +74,18 @@ export function copyText(journey: Journey): string {
   return `${journey.via.title} ${journey.how === "copied" ? "copies" : "divides"} it ${journey.how === "copied" ? "to" : "over"} ${membersText(journey)}`;
 }
 
+/** Where the pod templates of workload kinds may be, by group and kind. */
+const POD_TEMPLATES = new Map(
+  [...kubernetesWorkloads, ...kruiseWorkloads].map(({ group, kind, workload }) => [
+    `${group}/${kind}`,
+    workload?.podTemplates,
+  ]),
+);
+
 /** The pod template of a workload, and its path. */
 export function podTemplateOf({ object, kind, group }: LintManifest): { template: JsonObject; path: FieldPath } {
   const paths: readonly FieldPath[] = [
-    ...(kind === "UnitedDeployment"
-      ? ["cloneSetTemplate", "advancedStatefulSetTemplate", "statefulSetTemplate", "deploymentTemplate"].map((name) => [
-          "spec",
-          "template",
-          name,
-          "spec",
-          "template",
-        ])
-      : []),
-    ...(kind === "CronJob" ? [["spec", "jobTemplate", "spec", "template"]] : []),
-    ...(kind === "AdvancedCronJob"
-      ? [
-          ["spec", "template", "broadcastJobTemplate", "spec", "template"],
-          ["spec", "template", "jobTemplate", "spec", "template"],
-        ]
-      : []),
+    ...(POD_TEMPLATES.get(`${group}/${kind}`) ?? []),
     ...(kind === "Pod" && group === "" ? [[]] : []),
     ["spec", "template"],
   ];

@@ -126,6 +126,7 @@ export type Trouble =
   | "policy without members"
   | "policy selecting members without the kind"
   | "binding not scheduled"
+  | "binding without a policy"
   | "binding not applied"
   | "workload unhealthy"
   | "ManifestWork unhealthy"

@@ -19,7 +19,7 @@ import {
 } from "@flotilla/ocm";
 import { Deployment, Event, Lease } from "@flotilla/kubernetes";
 import { HUB, isNotFound } from "@flotilla/apimachinery";
-import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { unservingMembers, unservingText } from "@flotilla/flotilla";
@@ -27,6 +27,7 @@ import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
+import { createObjectReader } from "./object-reader.ts";
 import { readIneffective, slimPolicy } from "./ineffective.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
@@ -51,11 +52,6 @@ import { isForbidden, placeOf } from "../members/members-places.ts";
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];
 
-interface Where {
-  namespace?: string | undefined;
-  fieldSelector?: string;
-}
-
 export interface StatusQuestion {
   client: Client;
   server: string;
@@ -67,8 +63,7 @@ export interface StatusQuestion {
 
 export async function readStatus({ client, server, clock, signal, namespace }: StatusQuestion): Promise<FleetStatus> {
   const nowMs = clock.now();
-  const notShown = new Set<string>();
-  const notServed = new Set<string>();
+  const { each, all, counts, notShown, notServed } = createObjectReader(client, signal);
   /** Filled before the bindings are read; no names while some members may not be listed. */
   const fleet: { names?: ReadonlySet<string> | undefined } = {};
   const unwell = createUnhealthyCollector((name) => fleet.names?.has(name) ?? true);
@@ -78,36 +73,6 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const ruled: DeepReadonly<ResourceBinding>[] = [];
   const policies: Policy[] = [];
   const uses = createPlacementUses();
-  const counts = new Map<string, number>();
-
-  /**
-   * Passes on every object and counts them. A kind that the hub does not serve has none; a kind that may not be listed
-   * is reported.
-   */
-  async function each<T extends KubernetesObject>(
-    kind: Kind<T>,
-    see: (object: DeepReadonly<T>) => void,
-    where: Where = {},
-  ): Promise<number> {
-    let count = 0;
-    try {
-      for await (const object of eachObject(client, kind, { cluster: HUB, ...where, signal })) {
-        count += 1;
-        see(object);
-      }
-      counts.set(kind.kind, (counts.get(kind.kind) ?? 0) + count);
-    } catch (error) {
-      if (isForbidden(error)) notShown.add(kind.plural);
-      else if (isNotFound(error)) notServed.add(kind.kind);
-      else throw error;
-    }
-    return count;
-  }
-  async function all<T extends KubernetesObject>(kind: Kind<T>, where: Where = {}): Promise<DeepReadonly<T>[]> {
-    const found: DeepReadonly<T>[] = [];
-    await each(kind, (object) => void found.push(object), where);
-    return found;
-  }
 
   const [clusters, managedClusters, leases, components, failedChecks, controllers] = await Promise.all([
     all(Cluster),
@@ -191,10 +156,11 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) unwell.unhealthy(candidate, reason);
   }
-  for (const { kind, metadata, spec, status } of policies)
-    for (const found of (status?.matched ?? 0) > 0
-      ? unservingMembers(spec, clusters, uses.of({ kind, ...metadata }))
-      : [])
+  for (const { kind, metadata, spec } of policies) {
+    const policy = { kind, ...metadata };
+    // Without objects of the kind, no member lacks a copy.
+    const lacking = unservingMembers(spec, clusters, uses.of(policy)).filter((found) => uses.has(policy, found));
+    for (const found of lacking)
       unwell.unhealthy(
         {
           trouble: "policy selecting members without the kind",
@@ -204,6 +170,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         },
         unservingText(found),
       );
+  }
   const result = unwell.result();
   const joined = new Set(clusters.map(({ metadata }) => metadata.name));
   const ineffective = notShown.has(Cluster.plural)
@@ -222,28 +189,60 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     unselected,
     ineffective,
     namespace,
-    checked: [
-      ...(failedChecks ? ["the hub"] : []),
-      ...CHECKED_KINDS.flatMap(([names, what, plural = `${what}s`]) => {
-        const most = Math.max(...names.flatMap((name) => counts.get(name) ?? []), 0);
-        return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
-      }),
-      ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
-      ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) && reports.unseen.length === 0
-        ? ["pods of workloads that are not ready"]
-        : []),
-    ],
+    checked: checkedParts({
+      counts,
+      isHubChecked: failedChecks !== undefined,
+      arePodsSeen: reports.unseen.length === 0,
+    }),
     notShown: [...notShown].toSorted(),
     notChecked: [
-      ...(failedChecks ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
-      ...(controllers.state === "unknown"
-        ? ["whether the hub's controllers run: you are not allowed to list leases in karmada-system"]
-        : []),
-      ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
+      ...uncheckedParts({ isHubChecked: failedChecks !== undefined, controllers, components }),
       ...reports.unseen,
       ...releases.unseen,
     ],
   };
+}
+
+/** What was checked, for a fleet in which nothing was found. */
+function checkedParts({
+  counts,
+  isHubChecked,
+  arePodsSeen,
+}: {
+  counts: ReadonlyMap<string, number>;
+  isHubChecked: boolean;
+  arePodsSeen: boolean;
+}): string[] {
+  return [
+    ...(isHubChecked ? ["the hub"] : []),
+    ...CHECKED_KINDS.flatMap(([names, what, plural = `${what}s`]) => {
+      const most = Math.max(...names.flatMap((name) => counts.get(name) ?? []), 0);
+      return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
+    }),
+    ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
+    ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) && arePodsSeen
+      ? ["pods of workloads that are not ready"]
+      : []),
+  ];
+}
+
+/** What the user may not read. */
+function uncheckedParts({
+  isHubChecked,
+  controllers,
+  components,
+}: {
+  isHubChecked: boolean;
+  controllers: FleetStatus["controllers"];
+  components: readonly ComponentsStatus[] | undefined;
+}): string[] {
+  return [
+    ...(isHubChecked ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
+    ...(controllers.state === "unknown"
+      ? ["whether the hub's controllers run: you are not allowed to list leases in karmada-system"]
+      : []),
+    ...(components ? [] : ["the hub's components: you are not allowed to list deployments"]),
+  ];
 }
 
 /** The kinds by which workloads are found. */

@@ -71,7 +71,9 @@ function renderNotChecked(
 
 /** In the first line: without controllers, everything below is old. */
 const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: StatusPage): string =>
-  controllersProblem(controllers) ? ` ${paint.red("without running controllers: nothing is propagated")}` : "";
+  controllersProblem(controllers)
+    ? ` ${paint.red(controllers.state === "partial" ? `without controllers of ${controllers.missing.join(", ")}` : "without running controllers: nothing is propagated")}`
+    : "";
 
 function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {
   // Without controllers, the components that they embody do not run: the first line has the cause.

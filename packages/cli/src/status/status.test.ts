@@ -207,6 +207,15 @@ describe("unhealthy objects:", () => {
         ),
       want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
     },
+    "a binding that no policy has any longer": {
+      see: (collector) =>
+        collector.binding(
+          object(ResourceBinding, {
+            conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")],
+          }),
+        ),
+      want: [{ trouble: "binding without a policy" }],
+    },
     "a binding that a member rejects": {
       see: (collector) =>
         collector.binding(

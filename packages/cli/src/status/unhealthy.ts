@@ -36,7 +36,8 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "workload naming missing pods": 15,
   "Placement unsatisfied": 16,
   "Work waiting for a deletion": 17,
-  "binding suspended": 18,
+  "binding without a policy": 18,
+  "binding suspended": 19,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Trouble = "hub without controllers";
@@ -123,8 +124,10 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
     binding(binding) {
       const { conditions, aggregatedStatus = [] } = binding.status ?? {};
       const scheduled = findCondition(conditions, "Scheduled");
-      if (scheduled?.status === "False" && !lost.see(binding))
-        note("binding not scheduled", binding, unscheduledText(binding, textOf(scheduled)));
+      if (scheduled?.status === "False" && !lost.see(binding)) {
+        if (isSelected(binding)) note("binding not scheduled", binding, textOf(scheduled));
+        else note("binding without a policy", binding, WITHOUT_POLICY);
+      }
       const refused = aggregatedStatus.flatMap(({ clusterName, applied, appliedMessage }) =>
         applied === false && appliedMessage ? [{ clusterName, appliedMessage }] : [],
       );
@@ -217,10 +220,11 @@ function refusedText(refused: readonly { clusterName: string; appliedMessage: st
   );
 }
 
-const unscheduledText = (binding: DeepReadonly<ResourceBinding>, said: string): string =>
-  policyRefOf(binding) || binding.spec.requiredBy?.length
-    ? said
-    : `no policy selects its object any longer, and the binding remains; 'flotilla why' shows how to remove it (${said})`;
+const isSelected = (binding: DeepReadonly<ResourceBinding>): boolean =>
+  policyRefOf(binding) !== undefined || (binding.spec.requiredBy ?? []).length > 0;
+/** It has no cluster, so nothing runs because of it. */
+const WITHOUT_POLICY =
+  "no policy selects its object any longer, and the binding remains; 'flotilla why' shows how to remove it";
 
 const textOf = ({ reason = "", message }: Said): string => (message || reason).replaceAll(/\s+/g, " ").trim();
 

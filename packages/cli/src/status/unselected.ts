@@ -2,37 +2,18 @@
  * Workloads of the hub that no policy has claimed. They run nowhere, which is often a mistake in a selector, and may be
  * intended.
  */
-import { dynamicKind, HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound } from "@flotilla/apimachinery";
 import { eachObject } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { CLUSTER_POLICY_ID, isReservedNamespace, POLICY_ID } from "@flotilla/karmada";
-import { DaemonSet, Deployment, Job, StatefulSet } from "@flotilla/kubernetes";
+import { kubernetesWorkloads } from "@flotilla/kubernetes";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
-import {
-  AdvancedCronJob,
-  AdvancedDaemonSet,
-  AdvancedStatefulSet,
-  BroadcastJob,
-  CloneSet,
-  UnitedDeployment,
-} from "@flotilla/openkruise";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import { isForbidden } from "../members/members-places.ts";
 import { idOf } from "../members/types.ts";
 import type { Unselected } from "./fleet-status.ts";
 
-const WORKLOADS: readonly AnyKind[] = [
-  Deployment,
-  StatefulSet,
-  DaemonSet,
-  Job,
-  dynamicKind({ group: "batch", version: "v1", kind: "CronJob", plural: "cronjobs", scope: "Namespaced" }),
-  CloneSet,
-  AdvancedStatefulSet,
-  AdvancedDaemonSet,
-  UnitedDeployment,
-  BroadcastJob,
-  AdvancedCronJob,
-] as unknown as readonly AnyKind[];
+const WORKLOADS = [...kubernetesWorkloads, ...kruiseWorkloads] as unknown as readonly AnyKind[];
 
 /** Matching labels an object with the policy that has claimed it, so only the others are sent. */
 export const UNCLAIMED = `!${POLICY_ID},!${CLUSTER_POLICY_ID}`;

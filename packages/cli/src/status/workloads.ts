@@ -1,4 +1,5 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
+import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isJobFinished } from "@flotilla/kubernetes";
 import type { ManifestWork } from "@flotilla/ocm";
@@ -85,9 +86,9 @@ const withOutdated = (updated: number, all: number): Pick<WorkloadStatus, "updat
 });
 
 function policyOf(annotations: Readonly<Record<string, string>>): string | undefined {
-  const name = annotations["propagationpolicy.karmada.io/name"];
-  if (name === undefined) return annotations["clusterpropagationpolicy.karmada.io/name"];
-  return `${annotations["propagationpolicy.karmada.io/namespace"] ?? ""}/${name}`;
+  const name = annotations[POLICY_NAME];
+  if (name === undefined) return annotations[CLUSTER_POLICY_NAME];
+  return `${annotations[POLICY_NAMESPACE] ?? ""}/${name}`;
 }
 
 function runOf(statuses: readonly JsonObject[]): RunStatus {

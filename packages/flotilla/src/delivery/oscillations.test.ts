@@ -166,6 +166,13 @@ describe("a stop that the work reports", () => {
     expect(isStopped("1", at(stoppedMs))).toBe(false);
   });
 
+  test("does not hold after changes of more policies than are kept, which may include its own", () => {
+    const stoppedMs = clock.now();
+    for (let index = 0; index <= 10_000; index++) oscillations.changed({ namespace: `ns-${index}` }, stoppedMs + index);
+    expect(isStopped("1", at(stoppedMs))).toBe(false);
+    expect(isStopped("1", at(stoppedMs + MINUTE_MS))).toBe(true);
+  });
+
   test("is another object's", () => {
     const other = { ...at(0), message: STOPPED.replace("Deployment web", "Deployment cart") };
     expect(isStopped("1", other)).toBe(false);

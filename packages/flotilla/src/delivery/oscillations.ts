@@ -28,6 +28,8 @@ const MAX_TURNS = 3;
 /** Values remembered per field, and fields per object: an oscillation has few values and shows in every field. */
 const MAX_VALUES = 8;
 const MAX_FIELDS = 64;
+/** Namespaces with policies and kinds with rules whose last change is kept: more than a large hub has. */
+const MAX_CAUSES = 10_000;
 /** Labels and annotations of the control planes describe a write, and differ with each. */
 const OWN_KEYS = /(^|\.)(karmada|flotilla)\.(io|dev)\//;
 
@@ -114,8 +116,20 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
   /** By object; the one that was changed last is at the end. */
   const entries = new Map<string, Entry>();
   const byWork = new Map<string, Set<string>>();
-  /** When each cause last changed; bounded by the namespaces with policies and the kinds with rules. */
+  /** When each cause last changed, the one that changed last at the end. */
   const changedAtMs = new Map<string, number>();
+  /** The latest change of the causes that are no longer kept. A stop before it counts as one before their change. */
+  let forgottenAtMs = -1;
+
+  function noteCause(key: string, atMs: number): void {
+    const latestMs = Math.max(atMs, changedAtMs.get(key) ?? 0);
+    changedAtMs.delete(key);
+    changedAtMs.set(key, latestMs);
+    if (changedAtMs.size <= MAX_CAUSES) return;
+    const [oldest = "", oldestMs = 0] = changedAtMs.entries().next().value ?? [];
+    changedAtMs.delete(oldest);
+    forgottenAtMs = Math.max(forgottenAtMs, oldestMs);
+  }
 
   function drop(id: string): void {
     const entry = entries.get(id);
@@ -163,7 +177,8 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
     const message = known ? undefined : stopIn(delivered);
     if (message === undefined) return undefined;
     const sinceMs = Date.parse(delivered.applied?.lastTransitionTime ?? "") || 0;
-    if (causesOf(delivered.object).some((cause) => (changedAtMs.get(cause) ?? -1) >= sinceMs)) return undefined;
+    if (causesOf(delivered.object).some((cause) => (changedAtMs.get(cause) ?? forgottenAtMs) >= sinceMs))
+      return undefined;
     const entry = open(delivered, id);
     stop(entry, { message, sinceMs }, false);
     return entry;
@@ -194,7 +209,7 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
     },
     changed(cause, atMs = clock.now()) {
       const key = keyOfCause(cause);
-      changedAtMs.set(key, Math.max(atMs, changedAtMs.get(key) ?? 0));
+      noteCause(key, atMs);
       const works: ObjectKey[] = [];
       for (const [id, { causes, stopped, work }] of entries) {
         if (!causes.includes(key) || (stopped && stopped.sinceMs > atMs)) continue;

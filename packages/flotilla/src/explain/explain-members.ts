@@ -5,7 +5,7 @@
 import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { Cluster, Work } from "@flotilla/karmada";
 import { isObject, messageOf } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
@@ -18,7 +18,9 @@ import { whyStale } from "../propagation/stale-numbers.ts";
 import { limitsOnMember } from "../propagation/execute/release-limit.ts";
 import { ROLLOUT_STAGE } from "@flotilla/openkruise";
 import type { MemberReader } from "../membership/member-reader.ts";
+import { blindOverriders } from "../propagation/override/blind-overriders.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";
+import type { AppliedOverride } from "../propagation/override/plan-overrides.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
@@ -70,7 +72,7 @@ export async function explainMembers(
       ...overrides(views, copy, leaving ? undefined : cluster),
       applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
-      health: item?.health !== undefined ? item.health : undefined,
+      health: item?.health,
       ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
       ...(message && { message }),
       status: isObject(item?.status) ? item.status : undefined,
@@ -143,13 +145,20 @@ function overrides(
   views: PlanningViews,
   copy: Template | undefined,
   cluster: string | undefined,
-): Pick<ExplainedMember, "overridden" | "overridePolicies" | "message"> {
+): Pick<ExplainedMember, "overridden" | "overridePolicies" | "blindOverrides" | "message"> {
   if (!copy || cluster === undefined) return { overridden: [], overridePolicies: [] };
   try {
     const { object, appliedClusterOverrides, appliedOverrides } = views.render(copy, cluster);
+    const rules = [...rulesIn(appliedClusterOverrides), ...rulesIn(appliedOverrides)];
+    const blind = rules.flatMap(({ policyName, overriders }) =>
+      blindOverriders(copy as unknown as JsonObject, overriders).map(
+        (text) => `override policy ${policyName} has no effect: ${text}`,
+      ),
+    );
     return {
       overridden: compareFields(copy, object, isBookkeeping).fields,
-      overridePolicies: [...policyNames(appliedClusterOverrides), ...policyNames(appliedOverrides)],
+      overridePolicies: [...new Set(rules.map(({ policyName }) => policyName))],
+      blindOverrides: blind.length > 0 ? blind : undefined,
     };
   } catch (error) {
     if (!(error instanceof OverrideError)) throw error;
@@ -158,11 +167,8 @@ function overrides(
 }
 
 /** The annotation in which override policies are recorded on a Work. */
-function policyNames(applied: string | undefined): string[] {
-  return applied === undefined
-    ? []
-    : [...new Set((JSON.parse(applied) as { policyName: string }[]).map(({ policyName }) => policyName))];
-}
+const rulesIn = (applied: string | undefined): AppliedOverride[] =>
+  applied === undefined ? [] : (JSON.parse(applied) as AppliedOverride[]);
 
 function deliveryMessage(work: DeepReadonly<Work> | undefined): string | undefined {
   if (!work) return undefined;

@@ -7,7 +7,9 @@ import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
 import { movesOf } from "../propagation/moves.ts";
 import { isFinishedRun } from "../propagation/finished-run.ts";
 import { finishedVerdicts, planSchedule } from "../propagation/schedule/plan-schedule.ts";
+import { clusterEviction } from "../propagation/schedule/plugins/cluster-eviction.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
+import type { DecisionSummary } from "../propagation/schedule/summarise-decision.ts";
 import type { Template } from "../propagation/templates.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
@@ -38,7 +40,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   const plan = await planTemplate(deps, template);
   const { before: binding, match } = plan;
   const { apiVersion, kind, metadata } = template;
-  const decision = decide(deps, binding ?? plan.binding, recorded);
+  const decision = decide(deps, binding, plan.binding, recorded);
   const base = {
     apiVersion: EXPLAIN_API_VERSION,
     kind: metadata.namespace ? "Explanation" : "ClusterExplanation",
@@ -94,25 +96,63 @@ async function aggregationProblems(
   }
 }
 
+/** The recorded decision, or the one that the scheduler would take now, with what has changed since. */
 function decide(
   deps: PlanningDependencies,
-  binding: Binding | undefined,
+  stored: Binding | undefined,
+  planned: Binding | undefined,
   recorded: RecordedDecision | undefined,
 ): Explanation["decision"] {
-  if (recorded) return { source: "recorded", at: recorded.at, ...recorded.summary };
+  const now = decideNow(deps, stored ?? planned);
+  const note = stored && now && staysNote(stored, now);
+  if (recorded) return { source: "recorded", at: recorded.at, ...asOfThen(recorded.summary, stored), note };
+  return now && { source: "recomputed", at: formatTime(deps.nowMs), ...now, note };
+}
+
+/** An eviction that was the reason then and is over. */
+function asOfThen(summary: DecisionSummary, binding: Binding | undefined): DecisionSummary {
+  const leaving = new Set(binding?.spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  const isOver = ({ by, clusters }: DecisionSummary["rejected"][number]): boolean =>
+    by === clusterEviction.name && clusters.every((cluster) => !leaving.has(cluster));
+  if (!summary.rejected.some(isOver)) return summary;
+  return {
+    ...summary,
+    rejected: summary.rejected.map((group) =>
+      isOver(group) ? { ...group, reason: "the workload was being evicted from it, which is over" } : group,
+    ),
+  };
+}
+
+const MAX_DIFFERENCES = 5;
+
+/** What a new decision would change: a running workload stays where it is until there is a reason to move it. */
+function staysNote({ spec }: Binding, now: DecisionSummary): string | undefined {
+  if (now.message !== undefined || !spec.clusters?.length) return undefined;
+  const has = new Map(spec.clusters.map(({ name, replicas }) => [name, replicas ?? "a copy"]));
+  const would = new Map(now.kept.map(({ cluster, replicas }) => [cluster, replicas ?? "a copy"]));
+  const differences = [...new Set([...would.keys(), ...has.keys()])].toSorted().flatMap((name) => {
+    const [before, after] = [has.get(name) ?? "nothing", would.get(name) ?? "nothing"];
+    return before === after ? [] : [`${name} has ${before} instead of ${after}`];
+  });
+  if (differences.length === 0) return undefined;
+  const more = differences.length - MAX_DIFFERENCES;
+  return `a new decision would differ: ${differences.slice(0, MAX_DIFFERENCES).join(", ")}${more > 0 ? ` and ${more} more` : ""}; what runs is moved only for a reason, and a WorkloadRebalancer divides it again`;
+}
+
+/** Undefined if the scheduler would not decide. */
+function decideNow(deps: PlanningDependencies, binding: Binding | undefined): DecisionSummary | undefined {
   if (!binding || !isToBeScheduled(binding)) return undefined;
   const fleet = fleetOf(deps);
   // The scheduler leaves a finished run where it is.
   if (isFinishedRun(binding)) {
     const verdicts = finishedVerdicts(binding.spec.clusters ?? [], fleet);
-    const summary = summariseDecision({ outcome: "scheduled", clusters: [], verdicts, failedTerms: [] });
-    return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
+    return summariseDecision({ outcome: "scheduled", clusters: [], verdicts, failedTerms: [] });
   }
   // Without the applied-placement annotation, the scheduler decides from the current state instead of returning that
   // nothing changed.
   const { [APPLIED_PLACEMENT]: _, ...annotations } = binding.metadata.annotations ?? {};
   const asked = { ...binding, metadata: { ...binding.metadata, annotations } };
-  const summary = summariseDecision(
+  return summariseDecision(
     planSchedule({
       ...deps.views.scheduling,
       binding: asked,
@@ -121,5 +161,4 @@ function decide(
       nowMs: deps.nowMs,
     }),
   );
-  return summary && { source: "recomputed", at: formatTime(deps.nowMs), ...summary };
 }

@@ -35,6 +35,9 @@ const member = s.object({
   divided: s.array("Fields that replica division changed in this member's copy.", fieldChange),
   overridden: s.array("Fields that override policies changed after division.", fieldChange),
   overridePolicies: s.array("The override policies that apply to the copy.", s.string("The name of a policy.")),
+  blindOverrides: s.optional(
+    s.array("What override policies change nothing with, and what to write instead.", s.string("A sentence.")),
+  ),
   applied: s.optional(s.boolean("Whether the copy is applied; unset when unknown.")),
   reason: s.optional(s.string("Why the copy is not applied: the reason of the Work's condition.")),
   health: s.optional(s.string("The health of the copy, by the rule of its kind.")),
@@ -115,6 +118,16 @@ const work = s.object({
 });
 export type ExplainedWork = s.Infer<typeof work>;
 
+const unhealthyObject = s.object({
+  apiVersion: s.string("The version of the object."),
+  kind: s.string("The kind of the object."),
+  namespace: s.optional(s.string("The namespace of the object.")),
+  name: s.string("The name of the object."),
+  unhealthy: s.string("What is wrong with the object."),
+  unhealthySince: s.optional(s.time("Since when.")),
+});
+export type UnhealthyObject = s.Infer<typeof unhealthyObject>;
+
 const rollout = s.object({
   placement: s.string("The name of the Placement."),
   strategy: s.string("The rollout strategy."),
@@ -127,6 +140,7 @@ const rollout = s.object({
       since: s.optional(s.time("When the state was entered.")),
       work: s.optional(s.string("The name of the ManifestWork.")),
       message: s.optional(s.string("The message of the member.")),
+      unhealthy: s.optional(s.array("Objects that are degraded or not up to date on the member.", unhealthyObject)),
     }),
   ),
 });
@@ -180,6 +194,8 @@ type ExplainedDecision = DecisionSummary & {
    */
   source: "recorded" | "recomputed";
   at: string;
+  /** What a new decision would change. */
+  note?: string;
 };
 
 const shared = {

@@ -59,6 +59,15 @@ const cases: Record<
     },
     want: ["it is not healthy on oslo for 2m: 1 of 2 pods is not ready"],
   },
+  "reports an override that changes nothing": {
+    explanation: {
+      policy,
+      members: [
+        member({ health: "Healthy", blindOverrides: ["override policy eu has no effect: it finds none; set it"] }),
+      ],
+    },
+    want: ["oslo: override policy eu has no effect: it finds none"],
+  },
   "leaves a copy a minute to become healthy": {
     explanation: {
       policy,
@@ -370,6 +379,31 @@ describe("parts of a policy without effect", () => {
     expect(problemsOf({ placement: { clusterAffinity: { clusterNames: ["oslo", "rome"] } } })).toEqual([
       "the policy names rome, which is not a member of the fleet → join it, or remove the name from the policy",
     ]);
+  });
+
+  test("a failover that waits for a taint", () => {
+    const failover = { cluster: { purgeMode: "Gracefully" } };
+    const says = (cluster: Cluster): string[] =>
+      findProblems({
+        explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [] },
+        binding: { metadata: { name: "web-deployment" }, spec: { clusters, failover } } as unknown as NonNullable<
+          ProblemInput["binding"]
+        >,
+        clusterOf: () => cluster,
+        found: [],
+        isUncopied: false,
+        nowMs: 0,
+      }).map(({ what }) => what);
+    const tainted = {
+      ...ready("False"),
+      spec: { taints: [{ key: "failed", effect: "NoExecute" }] } as Cluster["spec"],
+    };
+
+    expect(says(ready("False"))).toEqual([
+      "it stays on oslo: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready",
+    ]);
+    expect(says(tainted)).toEqual([]);
+    expect(says(ready("True"))).toEqual([]);
   });
 
   test("a NoExecute taint that moves nothing", () => {

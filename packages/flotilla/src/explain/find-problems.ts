@@ -91,8 +91,10 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
       if (decision && unscheduled === undefined) problems.push(...unservedProblems(binding, decision, clusterOf));
     }
   }
+  problems.push(...overrideProblems(members));
   problems.push(...ruleProblems(members));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
+  if (binding && policy) problems.push(...failoverProblems(binding, clusterOf));
   return problems.slice(0, MAX_PROBLEMS);
 }
 
@@ -232,6 +234,22 @@ function placementProblems(
   return problems;
 }
 
+/** Cluster failover waits for a taint that the hub does not set by itself. */
+function failoverProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"]): Problem[] {
+  if (!spec.failover?.cluster) return [];
+  return (spec.clusters ?? []).flatMap(({ name }) => {
+    const cluster = clusterOf(name);
+    const ready = findCondition(cluster?.status?.conditions ?? [], "Ready");
+    if (!cluster || ready?.status === "True" || noExecuteTaints(cluster.spec.taints ?? []).length > 0) return [];
+    return [
+      {
+        what: `it stays on ${name}: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready`,
+        try: `run 'flotilla taint ${name} failed=yes:NoExecute' to move it, or 'flotilla drain ${name}' to move everything; a ClusterTaintPolicy can set the taint, if the API server runs with --allow-no-execute-taint-policy`,
+      },
+    ];
+  });
+}
+
 /** How many groups the copies are in, for each constraint: `3 groups of region (eu, us, ap)`. */
 function spreadText({ placement, clusters = [] }: Binding["spec"], clusterOf: ProblemInput["clusterOf"]): string {
   const members = clusters.flatMap(({ name }) => clusterOf(name) ?? []);
@@ -271,6 +289,20 @@ function unservedProblems(
     what: `the policy selects members without the kind: ${unservingText(found)}`,
     try: SUGGESTED_FIXES["APIEnablement"] ?? "",
   }));
+}
+
+/** A policy usually has no effect on all members alike. */
+function overrideProblems(members: Explanation["members"]): Problem[] {
+  const blind = members.flatMap(({ cluster, blindOverrides = [] }) =>
+    blindOverrides.map((text) => ({ cluster, text })),
+  );
+  return Array.from(
+    Map.groupBy(blind, ({ text }) => text),
+    ([text, of]) => {
+      const [what = "", fix = "correct the override policy"] = text.split("; ");
+      return { what: `${of.map(({ cluster }) => cluster).join(", ")}: ${what}`, try: fix };
+    },
+  );
 }
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */

@@ -1,9 +1,18 @@
 import { expect, test } from "vitest";
-import { knownDefinitions } from "../interpreter/known-definitions.ts";
-import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
+import { kubernetesDefinitions, kubernetesWorkloads, servedKinds } from "@flotilla/kubernetes";
+import { kruiseDefinitions, kruiseWorkloads } from "@flotilla/openkruise";
+import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-completion.ts";
 
-test("the kinds that run to completion are those whose definitions declare it", () => {
-  const declared = knownDefinitions.filter(({ runsToCompletion }) => runsToCompletion).map(({ kind }) => kind.kind);
+test.each([
+  ["Kubernetes", kubernetesWorkloads, kubernetesDefinitions],
+  ["OpenKruise", kruiseWorkloads, kruiseDefinitions],
+])("the workload kinds of %s are those that declare it", (_product, listed, definitions) => {
+  const declared = servedKinds(definitions).filter(({ workload }) => workload);
 
-  expect([...RUN_TO_COMPLETION].toSorted()).toEqual(declared.toSorted());
+  expect(new Set(listed)).toEqual(new Set(declared));
+});
+
+test("Jobs, BroadcastJobs and Workflows run to completion; CronJobs and AdvancedCronJobs start runs", () => {
+  expect([...RUN_TO_COMPLETION]).toEqual(["Job", "BroadcastJob", "Workflow"]);
+  expect([...SCHEDULED_KINDS]).toEqual(["CronJob", "AdvancedCronJob"]);
 });

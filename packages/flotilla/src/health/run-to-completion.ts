@@ -1,15 +1,19 @@
 /** Kinds that run once or on a schedule, and what their status does not say about their pods. Pure. */
+import type { Kind } from "@flotilla/apimachinery";
+import { Workflow } from "@flotilla/argo";
 import { isObject } from "@flotilla/base";
-import { countOf } from "@flotilla/kubernetes";
+import { countOf, kubernetesWorkloads } from "@flotilla/kubernetes";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 
-/**
- * The kinds whose pods end: they progress for as long as they run, which is no problem by itself. Their definitions
- * declare it as well; commands that only read statuses would load every controller with them.
- */
-export const RUN_TO_COMPLETION: ReadonlySet<string> = new Set(["Job", "BroadcastJob", "Workflow"]);
+const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, Workflow];
+const namesOf = (trait: "runsToCompletion" | "isScheduled"): ReadonlySet<string> =>
+  new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
+
+/** The kinds whose pods end: they progress for as long as they run, which is no problem by itself. */
+export const RUN_TO_COMPLETION = namesOf("runsToCompletion");
 
 /** Kinds that start runs of another kind on a schedule. */
-export const SCHEDULED_KINDS: ReadonlySet<string> = new Set(["CronJob", "AdvancedCronJob"]);
+export const SCHEDULED_KINDS = namesOf("isScheduled");
 
 /**
  * Whether only the pods on the member show that something is wrong: active pods of a BroadcastJob, and of a Job of an

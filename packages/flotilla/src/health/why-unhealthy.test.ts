@@ -164,6 +164,11 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
     health: "Unhealthy",
     want: "Unhealthy: its kind's health rule says Unhealthy: Ready is False: NoDisk",
   },
+  "an Ingress without an address says so": {
+    of: object("Ingress", "networking.k8s.io/v1", {}, { loadBalancer: {} }),
+    health: "Unhealthy",
+    want: "Unhealthy: it has no address: no controller on the member has set status.loadBalancer.ingress",
+  },
   "an object that a finalizer keeps is reported": {
     of: deployment(
       { replicas: 2 },

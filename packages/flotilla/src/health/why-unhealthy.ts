@@ -155,7 +155,18 @@ function ruleVerdict(object: Observed, status: JsonObject): string {
   const phase = status["phase"];
   if (typeof phase === "string" && phase !== "") return `${verdict}: its phase is ${phase}`;
   const untrue = conditionsOf(object).find(({ status: value, type }) => value === "False" && type !== "Suspended");
-  return untrue ? `${verdict}: ${untrue.type} is False${textOf(untrue)}` : verdict;
+  if (untrue) return `${verdict}: ${untrue.type} is False${textOf(untrue)}`;
+  return ADDRESSED.has(object.kind) && !hasAddress(status)
+    ? "it has no address: no controller on the member has set status.loadBalancer.ingress"
+    : verdict;
+}
+
+/** Kinds whose rule asks for an address. */
+const ADDRESSED: ReadonlySet<string> = new Set(["Ingress", "Service"]);
+
+function hasAddress({ loadBalancer }: JsonObject): boolean {
+  const { ingress } = isObject(loadBalancer) ? loadBalancer : {};
+  return Array.isArray(ingress) && ingress.length > 0;
 }
 
 /** `: Reason: message` */

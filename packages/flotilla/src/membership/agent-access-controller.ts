@@ -20,8 +20,8 @@ export interface AgentAccessDependencies {
   hub: string;
   client: Client;
   informers: Informers;
-  /** In-process members need no permissions. */
-  isSimulated(cluster: string): boolean;
+  /** Whether the agent of a member runs in this process, and needs no permissions. */
+  hasBuiltInAgent(cluster: string): boolean;
 }
 
 const NONE: AgentAccess = { clusterRoles: [], clusterRoleBindings: [], roles: [], roleBindings: [] };
@@ -30,7 +30,7 @@ export function createAgentAccessController({
   hub,
   client,
   informers,
-  isSimulated,
+  hasBuiltInAgent,
 }: AgentAccessDependencies): Controller<ObjectKey> {
   const clusters = informers.of(Cluster);
   const managed = informers.of(ManagedCluster);
@@ -59,7 +59,7 @@ export function createAgentAccessController({
 
   async function wanted(name: string, signal: AbortSignal): Promise<AgentAccess> {
     const cluster = clusters.get({ cluster: hub, name });
-    if (cluster?.spec.syncMode !== "Pull" || isSimulated(name)) return NONE;
+    if (cluster?.spec.syncMode !== "Pull" || hasBuiltInAgent(name)) return NONE;
     const other = managed.get({ cluster: hub, name });
     if (other ? !other.spec.hubAcceptsClient : !(await isLeaving(name, signal))) return NONE;
     const access = planAgentAccess(name);

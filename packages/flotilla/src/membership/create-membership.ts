@@ -55,8 +55,6 @@ export interface MembershipOptions {
   clientFor(part: string): Client;
   /** How members are reached. */
   members: MemberSource;
-  /** Members whose agent runs in the hub's process and needs no access of its own. */
-  hasBuiltInAgent?(cluster: string): boolean;
   /** Whether the member has another registration on the hub that must be deleted first when it leaves. */
   isHeld?(cluster: string): boolean;
   /** Whether a cluster affinity selects a cluster. */
@@ -181,7 +179,7 @@ export function createMembership(options: MembershipOptions): Membership {
         hub,
         client: clientFor("agent-access"),
         informers,
-        isSimulated: (name) => options.hasBuiltInAgent?.(name) ?? false,
+        hasBuiltInAgent: (name) => memberOf(name)?.hasBuiltInAgent ?? false,
       }),
       ...createAgentControllers(options),
       createPullHealthController({

@@ -23,6 +23,8 @@ export interface Member {
   call: ConnectHandler;
   /** The source reports changes of the kinds that the member serves, so they need not be polled. */
   reportsKinds: boolean;
+  /** If the member pulls, an agent in the hub's process serves it, which needs no access of its own. */
+  hasBuiltInAgent?: true;
 }
 
 /** Why a member cannot be reached now. */
@@ -42,6 +44,8 @@ export interface MemberListener {
 }
 
 export interface MemberSource {
+  /** One set of informers for all members of the source, which serve every kind of ours; unset: each has its own. */
+  readonly sharedInformers?: Informers | undefined;
   /** The member that a Cluster describes, or why it cannot be reached; undefined for a Cluster of another source. */
   find(cluster: DeepReadonly<Cluster>): Member | MemberProblem | undefined;
   /** Notifies a listener until the returned function is called. */
@@ -56,6 +60,7 @@ export const connectionOf = (found: Member | MemberProblem | undefined): Member 
 /** Members of several sources; the first that knows a Cluster has it. */
 export function combineMembers(sources: readonly MemberSource[]): MemberSource {
   return {
+    sharedInformers: sources.find(({ sharedInformers }) => sharedInformers)?.sharedInformers,
     find(cluster) {
       for (const source of sources) {
         const found = source.find(cluster);

@@ -6,7 +6,6 @@
  * Writes: Cluster status only, and only on changes.
  */
 import { Cluster } from "@flotilla/karmada";
-import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isNotFound } from "@flotilla/apimachinery";
@@ -109,7 +108,7 @@ export function createMembershipController({
       const waitMs = pendingMs(cluster, trend, thresholds, nowMs);
       if (isSame && waitMs === undefined) return done;
 
-      const next = planClusterStatus(cluster, observation, trend, thresholds, nowMs, formatTime(nowMs));
+      const next = planClusterStatus(cluster, observation, { trend, thresholds, nowMs });
       if (next !== cluster) {
         try {
           await hubClient.updateStatus(Cluster, hub, next, { signal });

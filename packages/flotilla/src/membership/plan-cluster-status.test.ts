@@ -20,14 +20,11 @@ const plan = (
   observation: Observation,
   sinceMs = NOW_MS,
 ): ReturnType<typeof planClusterStatus> =>
-  planClusterStatus(
-    cluster,
-    observation,
-    { isReady: observation.probe.health === "ready", sinceMs },
-    THRESHOLDS,
-    NOW_MS,
-    NOW,
-  );
+  planClusterStatus(cluster, observation, {
+    trend: { isReady: observation.probe.health === "ready", sinceMs },
+    thresholds: THRESHOLDS,
+    nowMs: NOW_MS,
+  });
 
 describe("a member that answers", () => {
   const cluster = plan(makeCluster("paris"), well);

@@ -1,12 +1,12 @@
 /** Computes a Cluster's status from the observations of the member. Pure. */
 import type { Cluster } from "@flotilla/karmada";
-import { equalJson } from "@flotilla/base";
+import { equalJson, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { NextCondition } from "@flotilla/apimachinery";
 import type { Facts, Probe } from "./probe.ts";
 import { planReady } from "./ready.ts";
-import type { Thresholds, Trend } from "./ready.ts";
+import type { ReadyTimes } from "./ready.ts";
 import type { Capacity } from "./resource-summary.ts";
 
 /** The observations of a member at one moment. */
@@ -20,14 +20,12 @@ export interface Observation {
 export function planClusterStatus(
   cluster: DeepReadonly<Cluster>,
   { probe, facts, capacity }: Observation,
-  trend: Trend,
-  thresholds: Thresholds,
-  nowMs: number,
-  now: string,
+  times: ReadyTimes,
 ): DeepReadonly<Cluster> {
+  const now = formatTime(times.nowMs);
   const before = cluster.status ?? {};
   let conditions = before.conditions ?? [];
-  const ready = planReady(cluster, probe.health, probe.detail, trend, thresholds, nowMs);
+  const ready = planReady(cluster, probe, times);
   if (ready) conditions = withCondition(conditions, ready, now);
   // A member that cannot be observed, or is not ready yet, keeps its last known facts.
   const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";

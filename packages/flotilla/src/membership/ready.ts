@@ -44,17 +44,21 @@ export function nextTrend(before: Trend | undefined, health: Health, nowMs: numb
   return before?.isReady === isReady ? before : { isReady, sinceMs: nowMs };
 }
 
+/** How long a member has been in its state, and how long it must be until the condition follows. */
+export interface ReadyTimes {
+  trend: Trend;
+  thresholds: Thresholds;
+  nowMs: number;
+}
+
 /**
  * The condition `Ready` after a probe; undefined keeps the current one. A member without the condition gets it at once;
  * a condition from before a restart of this process stays until the threshold has passed.
  */
 export function planReady(
   cluster: DeepReadonly<Cluster>,
-  health: Health,
-  detail: string,
-  trend: Trend,
-  thresholds: Thresholds,
-  nowMs: number,
+  { health, detail }: { health: Health; detail: string },
+  { trend, thresholds, nowMs }: ReadyTimes,
 ): NextCondition | undefined {
   const current = findCondition(cluster.status?.conditions ?? [], "Ready");
   const isReady = health === "ready";

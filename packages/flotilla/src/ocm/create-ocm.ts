@@ -46,6 +46,9 @@ export interface OcmDependencies {
 export interface Ocm {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** Those that access members. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+  deliveries: Controller<any>[];
   /** The state of busy and unreachable members. */
   lanes: WorkPart["lanes"];
   /** Whether no status write is in flight. */
@@ -82,7 +85,7 @@ export function createOcm({
     random,
     log,
     followClusters: true,
-    memberInformers: members.simulated,
+    memberInformers: members.sharedInformers,
     replicaSets: informers.of(ManifestWorkReplicaSet),
     onStopped,
   });
@@ -103,6 +106,9 @@ export function createOcm({
         meter,
       }),
       createReplicaSetController({ hub, informers, client: clientFor("replicaset"), recorder: decisions, clock }),
+      createWorkTtlController({ client: clientFor("work"), clock }),
+    ],
+    deliveries: [
       ...work.controllers,
       createManagedNamespaceController({
         hub,
@@ -112,7 +118,6 @@ export function createOcm({
         origin,
         clock,
       }),
-      createWorkTtlController({ client: clientFor("work"), clock }),
     ],
   };
 }

@@ -17,11 +17,21 @@ import { KEPT_TEMPLATE } from "@flotilla/openkruise";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { createOwnedSet, createStatusWriter, idOfKey, keyOf, unlessChanged } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorders, Informers, ObjectEvent, StatusWriter } from "@flotilla/controller-runtime";
+import type {
+  Controller,
+  EventRecorders,
+  Informer,
+  Informers,
+  ObjectEvent,
+  StatusWriter,
+} from "@flotilla/controller-runtime";
 import { createAggregateController } from "./aggregate/aggregate-controller.ts";
+import { createTemplateStatus } from "./aggregate/template-status.ts";
+import type { TemplateStatus } from "./aggregate/template-status.ts";
 import { createAttachController } from "./dependencies/attach-controller.ts";
 import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/dispatch-controller.ts";
+import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
 import { createEvictionController } from "./eviction/eviction-controller.ts";
 import { createExecution } from "./create-execution.ts";
 import type { Execution } from "./create-execution.ts";
@@ -33,6 +43,7 @@ import { createMatchController } from "./match/match-controller.ts";
 import { createPolicyEvents } from "./match/policy-events.ts";
 import { createPolicyStatusController } from "./match/policy-status-controller.ts";
 import { createPolicyTally } from "./match/policy-tally.ts";
+import type { PolicyTally } from "./match/policy-tally.ts";
 import type { DeliveryFor } from "./member-objects.ts";
 import type { PipelineMeter } from "./meter.ts";
 import { createNamespacesController, ownWorks } from "./namespaces/namespaces-controller.ts";
@@ -42,6 +53,7 @@ import { createRevisionHistoryController } from "./revision-history/revision-his
 import { createScheduleController } from "./schedule/schedule-controller.ts";
 import { createRuleChanges } from "./rule-changes.ts";
 import { createReportRuleFailure } from "./rule-failures.ts";
+import type { TemplateKey } from "./templates.ts";
 import type { HubViews } from "./create-hub-views.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import { isOfSameBinding, removeWorksOfBinding, worksOfNamespace } from "./works.ts";
@@ -76,6 +88,8 @@ export interface PropagationDependencies {
 export interface Propagation {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
+  /** Execute and reflect, which access members. */
+  deliveries: Execution["controllers"];
   /** Queue state of busy and unreachable members. */
   lanes: Execution["lanes"];
   /** True while no status write is in flight. */
@@ -84,206 +98,272 @@ export interface Propagation {
 }
 
 export function createPropagation(deps: PropagationDependencies): Propagation {
+  const parts = createParts(deps);
+  const execution = createExecution({ ...deps, followsPolicies: true });
+  const writers: readonly Writer[] = [execution, parts.templateStatus, ...Object.values(parts.status)];
+  return {
+    controllers: [
+      namespacesStage(parts),
+      matchStage(parts),
+      policyStatusStage(parts, PropagationPolicy, parts.status.policies),
+      policyStatusStage(parts, ClusterPropagationPolicy, parts.status.clusterPolicies),
+      ...bindingStages(parts, namespacedScope, parts.status.bindings),
+      ...bindingStages(parts, clusterScope, parts.status.clusterBindings),
+      ...wholeHubStages(parts),
+    ],
+    deliveries: execution.controllers,
+    lanes: execution.lanes,
+    isQuiet: () => writers.every((writer) => writer.isQuiet()),
+    async close() {
+      await Promise.all(writers.map((writer) => writer.close()));
+    },
+  };
+}
+
+interface Writer {
+  isQuiet(): boolean;
+  close(): Promise<void>;
+}
+
+/** What several stages share. */
+interface Parts {
+  deps: PropagationDependencies;
+  bindings: Informer<ResourceBinding>;
+  clusterBindings: Informer<ResourceBinding>;
+  ruleChanges: ReturnType<typeof createRuleChanges>;
+  reportRuleFailure: ReturnType<typeof createReportRuleFailure>;
+  tally: PolicyTally;
+  templateStatus: TemplateStatus;
+  /** One for each kind: several stages pass it their parts of a status. */
+  status: {
+    bindings: StatusWriter<ResourceBinding>;
+    clusterBindings: StatusWriter<ResourceBinding>;
+    policies: StatusWriter<PropagationPolicy>;
+    clusterPolicies: StatusWriter<ClusterPropagationPolicy>;
+  };
+}
+
+function createParts(deps: PropagationDependencies): Parts {
   const { hub, informers, clientFor, interpreter, events, views, clock, log } = deps;
-  const { clusters, groups, render, scheduling, templates, worksOf, heldWorksOf } = views;
+  const { templates } = views;
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusterBindings = informers.of<ResourceBinding>(clusterScope.kind);
   const works = informers.of(Work);
-  const namespaces = informers.of(Namespace);
-
-  const metered = deps.meter ? { meter: deps.meter } : {};
-  const statusWriter = { clock, windowMs: STATUS_WINDOW_MS, log };
-  const execution = createExecution({ ...deps, followsPolicies: true });
-  const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates });
-  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log });
   const tally = createPolicyTally();
   for (const informer of [bindings, clusterBindings])
     informer.subscribe(({ object, deleted }) => tally.bind(idOfKey(keyOf(hub, object)), deleted ? undefined : object));
-  const statusEvents = events("flotilla-aggregate");
-
-  const templateWriters = new Map<string, StatusWriter<KubernetesObject>>();
-  const templateStatus = async (ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>> => {
-    const id = `${ref.apiVersion}/${ref.kind}`;
-    let writer = templateWriters.get(id);
-    if (!writer) {
-      const kind = await templates.kindOf(ref);
-      const onRefused = (template: DeepReadonly<KubernetesObject>, { message }: Error): void =>
-        statusEvents.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message });
-      writer =
-        templateWriters.get(id) ??
-        createStatusWriter<KubernetesObject>({
-          ...statusWriter,
-          client: clientFor("aggregate"),
-          kind,
-          lister: informers.of<KubernetesObject>(kind),
-          onRejected: onRefused,
-        });
-      templateWriters.set(id, writer);
-    }
-    return writer;
-  };
-
-  const policyWriters: { isQuiet(): boolean; close(): Promise<void> }[] = [];
-  function statusOf<T extends PropagationPolicy | ClusterPropagationPolicy>(kind: Kind<T>): Controller<ObjectKey> {
-    const ofKind = informers.of(kind);
-    const policyStatus = createStatusWriter<T>({
-      ...statusWriter,
-      client: clientFor("policies"),
+  const writerOf = <T extends KubernetesObject>(kind: Kind<T>, part: string): StatusWriter<T> =>
+    createStatusWriter<T>({
+      client: clientFor(part),
       kind,
-      lister: ofKind,
+      lister: informers.of(kind),
+      clock,
+      windowMs: STATUS_WINDOW_MS,
+      log,
     });
-    policyWriters.push(policyStatus);
-    return createPolicyStatusController<T>({ hub, kind, policies: ofKind, tally, policyStatus, clock });
-  }
-  const bindingWriters: StatusWriter<ResourceBinding>[] = [];
-
-  /** The stages between match and execute, and the status flow: once for each kind of binding. */
-  function stagesOf(scope: BindingScope): Controller<ObjectKey>[] {
-    const ofScope = informers.of<ResourceBinding>(scope.kind);
-    const bindingStatus = createStatusWriter({
-      ...statusWriter,
-      client: clientFor("status"),
-      kind: scope.kind,
-      lister: ofScope,
-    });
-    bindingWriters.push(bindingStatus);
-    const isOfScope = ({ object }: ObjectEvent): boolean =>
-      Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
-    const bindingOf = (event: ObjectEvent): ObjectKey[] =>
-      isOfScope(event)
-        ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }]
-        : [];
-    return [
-      createScheduleController({
-        kind: scope.kind,
-        client: clientFor("schedule"),
-        bindings: ofScope,
-        clusters,
-        groups,
-        bindingStatus,
-        events: events("flotilla-schedule"),
-        recorder: deps.decisions,
-        clock,
-        options: scheduling,
-        onDecision: deps.onDecision,
-        ...metered,
-      }),
-      createFailoverController({
-        scope,
-        client: clientFor("failover"),
-        bindings: ofScope,
-        clusters,
-        groups,
-        scheduling,
-        interpreter,
-        events: events("flotilla-failover"),
-        recorder: deps.decisions,
-        clock,
-        options: deps.failover,
-      }),
-      createEvictionController({
-        scope,
-        client: clientFor("eviction"),
-        events: events("flotilla-eviction"),
-        recorder: deps.decisions,
-        clock,
-        timeoutMs: deps.failover?.evictionTimeoutMs !== undefined ? deps.failover.evictionTimeoutMs : undefined,
-      }),
-      createRecordController({
-        scope,
-        client: clientFor("dependencies"),
-        templates,
-        templateChanges: templates.source((event) =>
-          bindingOf(event).filter((key) => ofScope.get(key)?.spec.propagateDeps),
-        ),
-        ruleChanges: ruleChanges.bindings(ofScope),
-        interpreter,
-        reportRuleFailure,
-        events: events("flotilla-dependencies"),
-      }),
-      createDispatchController({
-        scope,
-        bindings: ofScope,
-        bindingStatus,
-        recordJob: async (key, { metadata: { resourceVersion } }, record, signal) => {
-          const change = { metadata: { resourceVersion, annotations: { [JOB_RECORD]: record } } } as unknown as Json;
-          await unlessChanged(clientFor("dispatch").patch(scope.kind, key, change, { type: "merge", signal }));
-        },
-        events: events("flotilla-dispatch"),
-        recorder: deps.decisions,
-        clock,
-        templates,
-        templateChanges: templates.source(bindingOf),
-        interpreter,
-        ruleChanges: ruleChanges.bindings(ofScope),
-        reportRuleFailure,
-        render,
-        worksOf,
-        removeWorks: (binding, signal) => removeWorksOfBinding(clientFor("dispatch"), hub, binding, signal),
-        works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({
-          client: clientFor("dispatch"),
-          kind: Work,
-          clusterOf: () => hub,
-          current: worksOf,
-          isOwn: isOfSameBinding,
-          ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE],
-        }),
-      }),
-      createAggregateController({
-        scope,
-        bindings: ofScope,
-        clusters,
-        worksOf,
-        heldWorksOf,
-        templates,
-        templateChanges: templates.source(bindingOf, { statusToo: true }),
-        interpreter,
-        ruleChanges: ruleChanges.bindings(ofScope),
-        reportRuleFailure,
-        reportNoStatus: (template, { kind, metadata }) =>
-          statusEvents.record(hub, template, {
-            type: "Warning",
-            reason: "AggregateStatusFailed",
-            message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
-          }),
-        bindingStatus,
-        templateStatus,
-        clock,
-      }),
-    ];
-  }
-
-  const controllers = [
-    createNamespacesController({
-      namespaces,
-      clusters,
-      clusterBindings,
-      render,
-      worksOf: (namespace) => worksOfNamespace(works, namespace),
-      works: createOwnedSet<Work, SyncedNamespace>({
-        client: clientFor("namespaces"),
-        kind: Work,
-        clusterOf: () => hub,
-        current: (synced) => ownWorks(synced, worksOfNamespace(works, synced.name)),
-        ownAnnotations: [APPLIED_CLUSTER_OVERRIDES],
-      }),
-    }),
-    createMatchController({
-      ...views,
-      client: clientFor("match"),
-      countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
+  return {
+    deps,
+    bindings,
+    clusterBindings,
+    ruleChanges: createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates }),
+    reportRuleFailure: createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log }),
+    tally,
+    templateStatus: createTemplateStatus({
+      hub,
+      client: clientFor("aggregate"),
+      informers,
       templates,
-      interpreter,
-      ruleChanges: ruleChanges.templates(),
-      reportRuleFailure,
-      changes: createPolicyEvents(hub, events("flotilla-match")),
-      tally,
-      ...metered,
+      events: events(AGGREGATE),
+      clock,
+      log,
     }),
-    statusOf(PropagationPolicy),
-    statusOf(ClusterPropagationPolicy),
-    ...stagesOf(namespacedScope),
-    ...stagesOf(clusterScope),
+    status: {
+      bindings: writerOf(namespacedScope.kind, "status"),
+      clusterBindings: writerOf(clusterScope.kind, "status"),
+      policies: writerOf(PropagationPolicy, "policies"),
+      clusterPolicies: writerOf(ClusterPropagationPolicy, "policies"),
+    },
+  };
+}
+
+const AGGREGATE = "flotilla-aggregate";
+
+function namespacesStage({ deps, clusterBindings }: Parts): Controller<ObjectKey> {
+  const { hub, informers, clientFor, views } = deps;
+  const works = informers.of(Work);
+  return createNamespacesController({
+    namespaces: informers.of(Namespace),
+    clusters: views.clusters,
+    clusterBindings,
+    render: views.render,
+    worksOf: (namespace) => worksOfNamespace(works, namespace),
+    works: createOwnedSet<Work, SyncedNamespace>({
+      client: clientFor("namespaces"),
+      kind: Work,
+      clusterOf: () => hub,
+      current: (synced) => ownWorks(synced, worksOfNamespace(works, synced.name)),
+      ownAnnotations: [APPLIED_CLUSTER_OVERRIDES],
+    }),
+  });
+}
+
+function matchStage({ deps, ruleChanges, reportRuleFailure, tally }: Parts): Controller<TemplateKey> {
+  const { hub, clientFor, interpreter, events, views, meter } = deps;
+  return createMatchController({
+    ...views,
+    client: clientFor("match"),
+    countsComponents: views.scheduling.multiplePodTemplatesScheduling ?? false,
+    interpreter,
+    ruleChanges: ruleChanges.templates(),
+    reportRuleFailure,
+    changes: createPolicyEvents(hub, events("flotilla-match")),
+    tally,
+    meter,
+  });
+}
+
+function policyStatusStage<T extends PropagationPolicy | ClusterPropagationPolicy>(
+  { deps: { hub, informers, clock }, tally }: Parts,
+  kind: Kind<T>,
+  policyStatus: StatusWriter<T>,
+): Controller<ObjectKey> {
+  return createPolicyStatusController<T>({ hub, kind, policies: informers.of(kind), tally, policyStatus, clock });
+}
+
+/** The stages between match and execute, and the status flow: once for each kind of binding. */
+function bindingStages(
+  parts: Parts,
+  scope: BindingScope,
+  bindingStatus: StatusWriter<ResourceBinding>,
+): Controller<ObjectKey>[] {
+  const { deps, reportRuleFailure } = parts;
+  const { clientFor, interpreter, events, views, clock } = deps;
+  const { clusters, groups, scheduling, templates, worksOf, heldWorksOf } = views;
+  const bindings = deps.informers.of<ResourceBinding>(scope.kind);
+  const ruleChanges = (): ReturnType<typeof parts.ruleChanges.bindings> => parts.ruleChanges.bindings(bindings);
+  const isOfScope = ({ object }: ObjectEvent): boolean =>
+    Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
+  const bindingOf = (event: ObjectEvent): ObjectKey[] =>
+    isOfScope(event)
+      ? [{ ...keyOf(event.cluster, event.object), name: bindingName(event.object.kind, event.object.metadata.name) }]
+      : [];
+  return [
+    createScheduleController({
+      kind: scope.kind,
+      client: clientFor("schedule"),
+      bindings,
+      clusters,
+      groups,
+      bindingStatus,
+      events: events("flotilla-schedule"),
+      recorder: deps.decisions,
+      clock,
+      options: scheduling,
+      onDecision: deps.onDecision,
+      meter: deps.meter,
+    }),
+    createFailoverController({
+      scope,
+      client: clientFor("failover"),
+      bindings,
+      clusters,
+      groups,
+      scheduling,
+      interpreter,
+      events: events("flotilla-failover"),
+      recorder: deps.decisions,
+      clock,
+      options: deps.failover,
+    }),
+    createEvictionController({
+      scope,
+      client: clientFor("eviction"),
+      events: events("flotilla-eviction"),
+      recorder: deps.decisions,
+      clock,
+      timeoutMs: deps.failover?.evictionTimeoutMs,
+    }),
+    createRecordController({
+      scope,
+      client: clientFor("dependencies"),
+      templates,
+      templateChanges: templates.source((event) =>
+        bindingOf(event).filter((key) => bindings.get(key)?.spec.propagateDeps),
+      ),
+      ruleChanges: ruleChanges(),
+      interpreter,
+      reportRuleFailure,
+      events: events("flotilla-dependencies"),
+    }),
+    createDispatchController({
+      scope,
+      bindings,
+      bindingStatus,
+      ...dispatchEffects(deps, scope),
+      events: events("flotilla-dispatch"),
+      recorder: deps.decisions,
+      clock,
+      templates,
+      templateChanges: templates.source(bindingOf),
+      interpreter,
+      ruleChanges: ruleChanges(),
+      reportRuleFailure,
+      render: views.render,
+      worksOf,
+    }),
+    createAggregateController({
+      scope,
+      bindings,
+      clusters,
+      worksOf,
+      heldWorksOf,
+      templates,
+      templateChanges: templates.source(bindingOf, { statusToo: true }),
+      interpreter,
+      ruleChanges: ruleChanges(),
+      reportRuleFailure,
+      reportNoStatus: (template, { kind, metadata }) =>
+        events(AGGREGATE).record(deps.hub, template, {
+          type: "Warning",
+          reason: "AggregateStatusFailed",
+          message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
+        }),
+      bindingStatus,
+      templateStatus: parts.templateStatus.of,
+      clock,
+    }),
+  ];
+}
+
+/** What dispatch writes. */
+function dispatchEffects(
+  { hub, clientFor, views: { worksOf } }: PropagationDependencies,
+  { kind }: BindingScope,
+): Pick<DispatchDependencies, "recordJob" | "removeWorks" | "works"> {
+  const client = clientFor("dispatch");
+  return {
+    recordJob: async (key, { metadata: { resourceVersion } }, record, signal) => {
+      const change = { metadata: { resourceVersion, annotations: { [JOB_RECORD]: record } } } as unknown as Json;
+      await unlessChanged(client.patch(kind, key, change, { type: "merge", signal }));
+    },
+    removeWorks: (binding, signal) => removeWorksOfBinding(client, hub, binding, signal),
+    works: createOwnedSet<Work, DeepReadonly<ResourceBinding>>({
+      client,
+      kind: Work,
+      clusterOf: () => hub,
+      current: worksOf,
+      isOwn: isOfSameBinding,
+      ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE],
+    }),
+  };
+}
+
+/** The stages that exist once, for bindings of both kinds. */
+// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+function wholeHubStages({ deps, bindings, clusterBindings }: Parts): Controller<any>[] {
+  const { hub, informers, clientFor, events, views, clock } = deps;
+  const { templates } = views;
+  return [
     createAttachController({
       hub,
       client: clientFor("dependencies"),
@@ -307,20 +387,5 @@ export function createPropagation(deps: PropagationDependencies): Propagation {
       recorder: deps.decisions,
       clock,
     }),
-    ...execution.controllers,
   ];
-  const writers = (): { isQuiet(): boolean; close(): Promise<void> }[] => [
-    execution,
-    ...policyWriters,
-    ...bindingWriters,
-    ...templateWriters.values(),
-  ];
-  return {
-    controllers,
-    lanes: execution.lanes,
-    isQuiet: () => writers().every((writer) => writer.isQuiet()),
-    async close() {
-      await Promise.all(writers().map((writer) => writer.close()));
-    },
-  };
 }

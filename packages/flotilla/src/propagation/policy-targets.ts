@@ -11,6 +11,7 @@ import type { OverridePolicy } from "@flotilla/karmada";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { didYouMean, equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { blindRules } from "./override/blind-overriders.ts";
 import { unservingMembers, unservingText } from "./unserving-members.ts";
 
 const GROUP = "policy.karmada.io";
@@ -42,6 +43,7 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
       ...unknownClusters(read, spec),
       ...membersWithoutKind(read, spec),
       ...equalPolicies(read, object),
+      ...blindRules({ spec }),
     ];
     for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
   },

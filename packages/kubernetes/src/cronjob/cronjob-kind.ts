@@ -42,4 +42,5 @@ export const CronJob: Kind<CronJob> = builtInKind<CronJob>({
   ],
   subresources: { status: true },
   hasGeneration: true,
+  workload: { isScheduled: true, podTemplates: [["spec", "jobTemplate", "spec", "template"]] },
 });

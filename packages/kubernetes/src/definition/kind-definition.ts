@@ -31,8 +31,6 @@ export interface KindDefinition<Options = unknown> {
   /** Metrics on the state of each object. */
   readonly states?: StateKind;
 
-  /** Pods of this kind run to completion. */
-  readonly runsToCompletion?: true;
   /** The values that a ManifestWork with the feedback type `WellKnownStatus` returns. */
   readonly feedback?: WellKnownFeedback;
   /**

@@ -40,4 +40,5 @@ export const Deployment: Kind<Deployment> = builtInKind<Deployment>({
     },
   },
   hasGeneration: true,
+  workload: {},
 });

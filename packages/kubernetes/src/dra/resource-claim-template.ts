@@ -1,5 +1,4 @@
 /** ResourceClaimTemplate: the claim that is created for each pod that references it. */
-import type { JsonObject } from "@flotilla/base";
 import {
   ageColumn,
   annotationKeyProblems,
@@ -9,7 +8,6 @@ import {
   checkLabels,
   checkText,
   checkUnchanged,
-  field,
   nameColumn,
 } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
@@ -18,6 +16,7 @@ import type {
   ResourceClaimTemplateSpec,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
 import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
+import { forbiddenMetadata } from "../definition/template-metadata.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 
@@ -34,40 +33,17 @@ export const ResourceClaimTemplate: Kind<ResourceClaimTemplate> = builtInKind<Re
   traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true } },
 });
 
-/** In the order in which Kubernetes checks them. */
-const UNSET = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-] as const;
-
-/** Kubernetes derives it from the Go name with a lower-case first letter. */
-const shownName = (path: string): string => (path === "uid" ? "uID" : path);
-
 /** Claims take labels and annotations from the template; other metadata cannot be set. */
 function checkTemplateMetadata(
   at: string,
   metadata: Sent<NonNullable<ResourceClaimTemplateSpec["metadata"]>>,
 ): FieldError[] {
-  const given = metadata as JsonObject;
   return [
     ...Object.keys(metadata.annotations ?? {}).flatMap((key) =>
       checkText(`${at}.annotations`, key, annotationKeyProblems),
     ),
     ...checkLabels(`${at}.labels`, metadata.labels),
-    ...UNSET.filter((path) => given[path] !== undefined && given[path] !== "").map((path) =>
-      field.forbidden(`${at}.${shownName(path)}`, "cannot be set"),
-    ),
+    ...forbiddenMetadata(at, metadata),
   ];
 }
 

@@ -194,6 +194,29 @@ export const danglingCondition = (level: string, since: string) => ({
 export const mandatoryPriorityLevels = (): PriorityLevelConfiguration[] => levelsOf(MANDATORY_LEVELS);
 export const mandatoryFlowSchemas = (since = ""): FlowSchema[] => schemasOf(MANDATORY_SCHEMAS, since);
 
+/**
+ * For controllers of a product with this prefix and group: their Leases do not wait for their other requests, and those
+ * are as important as those of Kubernetes' own controllers.
+ */
+export const controllerFlowSchemas = (prefix: string, group: string, since: string): FlowSchema[] =>
+  schemasOf(
+    {
+      [`${prefix}-leader-election`]: {
+        level: "leader-election",
+        precedence: 100,
+        by: "ByUser",
+        rules: [{ subjects: groups(group), resourceRules: [leases(ALL)] }],
+      },
+      [`${prefix}-controllers`]: {
+        level: "workload-high",
+        precedence: 800,
+        by: "ByNamespace",
+        rules: [everything(groups(group))],
+      },
+    },
+    since,
+  );
+
 /** What a new cluster has. */
 export function flowControlDefaults(since: string): (FlowSchema | PriorityLevelConfiguration)[] {
   return [

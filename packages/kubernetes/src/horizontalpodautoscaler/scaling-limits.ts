@@ -69,12 +69,10 @@ export function limit(
   history: History,
   nowMs: number,
 ): Verdict {
-  const minReplicas = spec.minReplicas ?? 1;
   const stabilized = stabilize(spec.behavior, current, desired, history, nowMs);
   const able = stabilized === desired ? READY : spec.behavior && desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
-  const { replicas, why } = spec.behavior
-    ? byRules(spec.behavior, current, stabilized, minReplicas, spec.maxReplicas, history, nowMs)
-    : byFactor(current, stabilized, minReplicas, spec.maxReplicas);
+  const size = { current, desired: stabilized, min: spec.minReplicas ?? 1, max: spec.maxReplicas };
+  const { replicas, why } = spec.behavior ? byRules(spec.behavior, size, history, nowMs) : byFactor(size);
   return { replicas, able, limited: { isLimited: replicas !== stabilized, ...why } };
 }
 
@@ -103,7 +101,14 @@ interface Limited {
   why: { reason: string; message: string };
 }
 
-function byFactor(current: number, desired: number, min: number, max: number): Limited {
+interface Size {
+  current: number;
+  desired: number;
+  min: number;
+  max: number;
+}
+
+function byFactor({ current, desired, min, max }: Size): Limited {
   const rate = Math.max(SCALE_UP_FACTOR * current, SCALE_UP_MINIMUM);
   if (desired < min) return { replicas: min, why: TOO_FEW };
   if (desired > Math.min(max, rate))
@@ -111,15 +116,7 @@ function byFactor(current: number, desired: number, min: number, max: number): L
   return { replicas: desired, why: WITHIN };
 }
 
-function byRules(
-  behavior: Behavior,
-  current: number,
-  desired: number,
-  min: number,
-  max: number,
-  history: History,
-  nowMs: number,
-): Limited {
+function byRules(behavior: Behavior, { current, desired, min, max }: Size, history: History, nowMs: number): Limited {
   if (desired > current) {
     // Scale events before a change of the policies do not force the size down.
     const rate = Math.max(current, rateOf(behavior.scaleUp ?? {}, current, history, nowMs, "up"));

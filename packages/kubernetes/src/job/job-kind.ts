@@ -57,6 +57,7 @@ export const Job: Kind<Job> = builtInKind<Job>({
   ],
   subresources: { status: true },
   hasGeneration: true,
+  workload: { runsToCompletion: true },
   traits: {
     orphansDependents: true,
     metadataChecks: { update: true, create: true },

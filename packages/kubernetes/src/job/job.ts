@@ -18,7 +18,6 @@ export const job = defineKind({
     createJobOrphanController(deps),
     createFinishedJobController(deps),
   ],
-  runsToCompletion: true,
   feedback: {
     versions: ["v1"],
     values: [

@@ -11,27 +11,11 @@ import {
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import type { PersistentVolumeClaimSpec, PersistentVolumeClaimTemplate } from "@flotilla/apimachinery/facts/core-v1.ts";
+import { forbiddenMetadata } from "../definition/template-metadata.ts";
 import { checkAccessModes, checkVolumeMode } from "../storage/access-modes.ts";
 import { checkAnnotationKeys } from "./pod-annotations.ts";
 
 type Read<T> = DeepReadonly<T>;
-
-/** In the order of the Go struct, which is the order of the errors. */
-const METADATA = [
-  "name",
-  "generateName",
-  "namespace",
-  "selfLink",
-  "uid",
-  "resourceVersion",
-  "generation",
-  "creationTimestamp",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "ownerReferences",
-  "finalizers",
-  "managedFields",
-] as const;
 
 export function checkClaimTemplate(
   errors: FieldError[],
@@ -41,10 +25,7 @@ export function checkClaimTemplate(
   if (metadata) {
     checkAnnotationKeys(errors, `${at}.metadata.annotations`, metadata.annotations);
     errors.push(...checkLabels(`${at}.metadata.labels`, metadata.labels));
-    const given = metadata as Readonly<Record<string, unknown>>;
-    for (const key of METADATA)
-      if (given[key] !== undefined && given[key] !== "")
-        errors.push(field.forbidden(`${at}.metadata.${key === "uid" ? "uID" : key}`, "cannot be set"));
+    errors.push(...forbiddenMetadata(`${at}.metadata`, metadata));
   }
   checkClaimSpec(errors, `${at}.spec`, spec ?? {});
 }

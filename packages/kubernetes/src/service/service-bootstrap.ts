@@ -17,9 +17,13 @@ const API_SERVER_ADDRESS = "10.96.0.1";
 const NAME = { name: "kubernetes", namespace: "default" };
 const PORT = { name: "https", protocol: "TCP" } as const;
 
-/** `endpoint` is the address of the server as pods see it; `since` is when the range became ready. */
-export function apiServerService(endpoint: { address: string; port: number }, since: string): KubernetesObject[] {
-  const { address, port } = endpoint;
+/** The addresses of Services; `since` is when the range became ready. */
+export function serviceAddresses(since: string): KubernetesObject[] {
+  return [addressOfService(API_SERVER_ADDRESS, NAME), defaultServiceCidr(SERVICE_RANGE, since)];
+}
+
+/** `endpoint` is the address of the server as pods see it. */
+export function apiServerService({ address, port }: { address: string; port: number }): KubernetesObject[] {
   const service: Service = {
     apiVersion: "v1",
     kind: "Service",
@@ -50,11 +54,5 @@ export function apiServerService(endpoint: { address: string; port: number }, si
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ ...PORT, port }],
   };
-  return [
-    service,
-    endpoints,
-    slice,
-    addressOfService(API_SERVER_ADDRESS, NAME),
-    defaultServiceCidr(SERVICE_RANGE, since),
-  ];
+  return [service, endpoints, slice];
 }

@@ -29,5 +29,6 @@ export const StatefulSet: Kind<StatefulSet> = builtInKind<StatefulSet>({
     },
   },
   hasGeneration: true,
+  workload: {},
   traits: { names: "label" },
 });

@@ -14,11 +14,13 @@ import { createTokenController } from "./tokens/tokens-controller.ts";
 // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
 export function createSystemControllers(deps: SystemDependencies): Controller<any>[] {
   const elsewhere = { isTaken: deps.isManagedElsewhere };
+  const { isManagedElsewhere = () => false, isPublishedElsewhere = () => false } = deps;
+  const published = { isTaken: (cluster: string) => isManagedElsewhere(cluster) || isPublishedElsewhere() };
   return [
     standAside(createServiceAccountController(deps), elsewhere),
-    ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), elsewhere)]),
-    // Always runs: only this server has the key that signs tokens.
-    createTokenController(deps),
+    ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), published)]),
+    // Runs in every cluster: only the servers of this hub have the key that signs tokens.
+    standAside(createTokenController(deps), { isTaken: isPublishedElsewhere }),
     standAside(createClusterRoleController(deps), elsewhere),
     standAside(createQuotaController(deps), elsewhere),
     standAside(createBootstrapController(deps), elsewhere),

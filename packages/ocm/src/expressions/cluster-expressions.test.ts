@@ -6,8 +6,8 @@ import {
   compileConditionRule,
   createScoreLibrary,
 } from "./cluster-expressions.ts";
-import { dynamicValueOf } from "../../../cel/src/dynamic-values.ts";
-import { CelDouble, CelError, type CelValue } from "../../../cel/src/values.ts";
+import { dynamicValueOf } from "../../../cel/src/values/dynamic-values.ts";
+import { CelDouble, CelError, type CelValue } from "../../../cel/src/values/values.ts";
 
 const cluster = {
   metadata: {

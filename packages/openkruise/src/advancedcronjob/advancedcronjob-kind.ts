@@ -20,6 +20,10 @@ export const AdvancedCronJob = kruiseKind<AdvancedCronJob>({
   plural: "advancedcronjobs",
   shortNames: ["acj"],
   columns,
+  workload: {
+    isScheduled: true,
+    podTemplates: ["broadcastJobTemplate", "jobTemplate"].map((of) => ["spec", "template", of, "spec", "template"]),
+  },
   conversion: { toStorage, fromStorage },
   descriptions: advancedCronJobDescriptions,
 });

@@ -3,11 +3,16 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { deepFreeze, required, type JsonObject } from "@flotilla/base";
 import type { Kind } from "@flotilla/apimachinery";
+import { servedKinds } from "@flotilla/kubernetes";
+import { kruiseDefinitions } from "../kruise-definitions.ts";
 import { AdvancedCronJob } from "../advancedcronjob/advancedcronjob-kind.ts";
 import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
+import { ImageListPullJob } from "../imagelistpulljob/imagelistpulljob-kind.ts";
+import { ImagePullJob } from "../imagepulljob/imagepulljob-kind.ts";
+import { NodeImage } from "../nodeimage/nodeimage-kind.ts";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
 import { SidecarSet } from "../sidecarset/sidecarset-kind.ts";
 import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
@@ -154,6 +159,27 @@ const objects: [Kind, fc.Arbitrary<object>][] = [
     }),
   ],
   [
+    ImagePullJob,
+    optional({
+      spec: fc.record({ image: word, parallelism: share, selector }),
+      status: fc.record({ desired: count, succeeded: count }),
+    }),
+  ],
+  [
+    ImageListPullJob,
+    optional({
+      spec: fc.record({ images: fc.array(word), parallelism: share, selector }),
+      status: fc.record({ desired: count, completed: count }),
+    }),
+  ],
+  [
+    NodeImage,
+    optional({
+      spec: fc.record({ images: fc.dictionary(word, fc.record({ tags: fc.array(fc.record({ tag: word })) })) }),
+      status: fc.record({ desired: count, pulling: count }),
+    }),
+  ],
+  [
     AdvancedCronJob,
     optional({
       spec: optional({
@@ -188,6 +214,12 @@ function withoutPreDownload(object: JsonObject): JsonObject {
   const strategy = ((object["spec"] ?? {}) as JsonObject)["updateStrategy"] as JsonObject | undefined;
   return strategy && strategy["type"] !== "OnDelete" ? object : rest;
 }
+
+test("every kind with two versions has a case", () => {
+  const converted = servedKinds(kruiseDefinitions).filter(({ versions }) => versions["v1alpha1"]?.toStorage);
+
+  expect(new Set(objects.map(([kind]) => kind))).toEqual(new Set(converted));
+});
 
 describe.for(objects.map(([kind, object]) => [`${kind.plural}.${kind.group}`, kind, object] as const))(
   "%s",

@@ -3,7 +3,14 @@
  * which the newer is stored.
  */
 import { definitionSchema, describedKind, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
-import type { Column, FieldDescriptions, Kind, KindVersion, KubernetesObject } from "@flotilla/apimachinery";
+import type {
+  Column,
+  FieldDescriptions,
+  Kind,
+  KindVersion,
+  KubernetesObject,
+  WorkloadTraits,
+} from "@flotilla/apimachinery";
 
 /** Workloads that `kubectl scale` and autoscalers can scale. */
 const SCALE = {
@@ -20,6 +27,7 @@ interface KruiseKind {
   scope?: Kind["scope"];
   columns: Column[];
   hasScale?: true;
+  workload?: WorkloadTraits;
   /** For kinds that the newest release has only in v1alpha1; the others have it in their CRD. */
   v1beta1Schema?: () => KindVersion["schema"];
   /** Between v1alpha1 and v1beta1. Without a conversion the kind has v1alpha1 alone. */
@@ -55,6 +63,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     subresources: { status: true, ...(hasScale && { scale: SCALE }) },
     builtIn: false,
     hasGeneration: true,
+    workload: of.workload,
     descriptions,
   });
 }

@@ -22,6 +22,7 @@ export const BroadcastJob = kruiseKind<BroadcastJob>({
   plural: "broadcastjobs",
   shortNames: ["bcj"],
   columns,
+  workload: { runsToCompletion: true },
   conversion: sameFields,
   descriptions: broadcastJobDescriptions,
 });

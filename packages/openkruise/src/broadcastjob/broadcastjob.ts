@@ -17,7 +17,6 @@ export const broadcastJob = defineKruiseKind({
   interpreter: broadcastJobInterpreter,
   controllers: (deps) => [createBroadcastJobController(deps)],
   states: broadcastJobStates,
-  runsToCompletion: true,
   progress: progressOf,
   feedback: {
     values: [

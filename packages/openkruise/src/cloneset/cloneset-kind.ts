@@ -26,6 +26,7 @@ export const CloneSet = kruiseKind<CloneSet>({
   columns,
   hasScale: true,
   v1beta1Schema,
+  workload: {},
   conversion: { toStorage, fromStorage },
   descriptions: cloneSetDescriptions,
 });

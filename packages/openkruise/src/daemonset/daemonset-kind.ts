@@ -22,6 +22,7 @@ export const AdvancedDaemonSet = kruiseKind<AdvancedDaemonSet>({
   plural: "daemonsets",
   shortNames: ["daemon", "ads"],
   columns,
+  workload: {},
   conversion: { toStorage, fromStorage },
   descriptions: daemonSetDescriptions,
 });

@@ -1,19 +1,12 @@
 /** Validates image references as OpenKruise does, with the grammar and the messages of the distribution library. */
 import { parseImageReference } from "@flotilla/apimachinery";
+import { digestProblem, MAX_NAME_LENGTH } from "./same-image.ts";
 
 const DEFAULT_DOMAIN = "docker.io";
 const IDENTIFIER = /^[a-f0-9]{64}$/;
 
-const MAX_NAME_LENGTH = 255;
 const WRONG_FORMAT = "invalid reference format";
 const UPPER_CASE = `${WRONG_FORMAT}: repository name must be lowercase`;
-
-/** Hexadecimal digits of the digests that the library knows. */
-const DIGEST_LENGTHS: ReadonlyMap<string, number> = new Map([
-  ["sha256", 64],
-  ["sha384", 96],
-  ["sha512", 128],
-]);
 
 /** Undefined for a valid reference. */
 export function imageReferenceProblem(image: string): string | undefined {
@@ -34,14 +27,6 @@ function splitDomain(image: string): { domain: string; rest: string } {
   const first = image.slice(0, Math.max(slash, 0));
   const isDomain = /[.:]/.test(first) || first === "localhost";
   return isDomain ? { domain: first, rest: image.slice(slash + 1) } : { domain: DEFAULT_DOMAIN, rest: image };
-}
-
-function digestProblem(digest: string): string | undefined {
-  const [algorithm = "", value = ""] = digest.split(":");
-  const length = DIGEST_LENGTHS.get(algorithm);
-  if (length === undefined) return "unsupported digest algorithm";
-  if (value.length !== length) return "invalid checksum digest length";
-  return /^[a-f0-9]+$/.test(value) ? undefined : "invalid checksum digest format";
 }
 
 /**

@@ -4,16 +4,30 @@
  */
 import { parseImageReference, type ImageReference } from "@flotilla/apimachinery";
 
-const DIGEST_LENGTHS: Readonly<Record<string, number>> = { sha256: 64, sha384: 96, sha512: 128 };
-const MAX_NAME_LENGTH = 255;
+/** Characters of a name. */
+export const MAX_NAME_LENGTH = 255;
 
 /** Undefined for a reference that OpenKruise rejects: its grammar has no IPv6 hosts, and three digest algorithms. */
 export function parseImage(image: string): ImageReference | undefined {
   const reference = parseImageReference(image);
   if (!reference || reference.name.length > MAX_NAME_LENGTH || reference.name.startsWith("[")) return undefined;
-  if (reference.digest === "") return reference;
-  const [algorithm = "", hex = ""] = reference.digest.split(":");
-  return DIGEST_LENGTHS[algorithm] === hex.length && hex === hex.toLowerCase() ? reference : undefined;
+  return reference.digest === "" || digestProblem(reference.digest) === undefined ? reference : undefined;
+}
+
+/** Hexadecimal digits of the digests that OpenKruise's library knows. */
+const DIGEST_LENGTHS: ReadonlyMap<string, number> = new Map([
+  ["sha256", 64],
+  ["sha384", 96],
+  ["sha512", 128],
+]);
+
+/** The library's message about a digest; undefined for a valid one. */
+export function digestProblem(digest: string): string | undefined {
+  const [algorithm = "", value = ""] = digest.split(":");
+  const length = DIGEST_LENGTHS.get(algorithm);
+  if (length === undefined) return "unsupported digest algorithm";
+  if (value.length !== length) return "invalid checksum digest length";
+  return /^[a-f0-9]+$/.test(value) ? undefined : "invalid checksum digest format";
 }
 
 /** Compares two digests, else two tags; an invalid reference equals nothing. */

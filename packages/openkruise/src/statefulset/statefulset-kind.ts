@@ -22,6 +22,7 @@ export const AdvancedStatefulSet = kruiseKind<AdvancedStatefulSet>({
   shortNames: ["sts", "asts"],
   columns,
   hasScale: true,
+  workload: {},
   conversion: { toStorage, fromStorage },
   descriptions: statefulSetDescriptions,
 });

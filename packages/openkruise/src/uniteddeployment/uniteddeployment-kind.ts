@@ -23,6 +23,11 @@ export const UnitedDeployment = kruiseKind<UnitedDeployment>({
   shortNames: ["ud"],
   columns,
   hasScale: true,
+  workload: {
+    podTemplates: ["cloneSetTemplate", "advancedStatefulSetTemplate", "statefulSetTemplate", "deploymentTemplate"].map(
+      (of) => ["spec", "template", of, "spec", "template"],
+    ),
+  },
   v1beta1Schema,
   conversion: { toStorage, fromStorage },
   descriptions: unitedDeploymentDescriptions,

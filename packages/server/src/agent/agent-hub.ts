@@ -40,21 +40,26 @@ export interface HubAccess {
 
 export type Open = (connection: KubeconfigConnection, credentials?: CredentialSource) => Transport;
 
+interface BootstrapOptions {
+  /** The file of the identity with which agents start. */
+  kubeconfig: string;
+  /** How the member introduces itself. */
+  member: { id: string; server: string; ca: string };
+  store: CredentialStore;
+  open: Open;
+  log: Log;
+}
+
 /**
  * Through Open Cluster Management's API: all agents start with the same identity, and get their own when the cluster is
  * accepted.
  */
 export async function withBootstrap(
-  options: AgentRunOptions,
-  file: string,
-  member: { id: string; server: string; ca: string },
-  store: CredentialStore,
-  open: Open,
-  log: Log,
+  { cluster, certificateSeconds }: AgentRunOptions,
+  { kubeconfig, member, store, open, log }: BootstrapOptions,
   signal: AbortSignal,
 ): Promise<HubAccess> {
-  const { cluster } = options;
-  const config = await loadKubeconfig(file);
+  const config = await loadKubeconfig(kubeconfig);
   const connection = await connectionOf(config);
   const address = addressOf(config, connection);
   let rotation: Rotation | undefined;
@@ -75,7 +80,7 @@ export async function withBootstrap(
     store,
     bootstrap: { client: bootstrap, introduce: (client, _agent, stop) => introduce(client, introduction, stop) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
-    expirationSeconds: options.certificateSeconds,
+    expirationSeconds: certificateSeconds,
     ...surroundings,
     log,
     onRotation: (latest) => (rotation = latest),

@@ -23,9 +23,9 @@ import {
   UsageError,
   writeGauge,
   writeProcessMetrics,
+  VERSION,
 } from "@flotilla/base";
 import type { Log, Metric } from "@flotilla/base";
-import { VERSION } from "@flotilla/cli";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 
 const SERVING = gauge(

@@ -151,11 +151,13 @@ async function serve(
       ? withKubeconfig(options, store, open, log, signal)
       : withBootstrap(
           options,
-          options.bootstrapKubeconfig,
-          { id, server, ca: member.connection.ca ?? "" },
-          store,
-          open,
-          log,
+          {
+            kubeconfig: options.bootstrapKubeconfig,
+            member: { id, server, ca: member.connection.ca ?? "" },
+            store,
+            open,
+            log,
+          },
           signal,
         ));
     const hubHash = hash("sha256", hub.server, "hex");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createAuditErrors } from "@flotilla/apiserver";
-import { createFakeClock, createLog } from "@flotilla/base";
+import { createFakeClock, createLog, systemClock } from "@flotilla/base";
 import { createAuditLogFile } from "./audit-log-file.ts";
 import { createAuditWebhook } from "./audit-webhook.ts";
 import { openAudit } from "./open-audit.ts";
@@ -28,7 +28,7 @@ const turns = async (): Promise<void> => {
 test("the log file has one line per record", async () => {
   const { lost } = createLosses("log");
   const path = join(folder, "audit.log");
-  const backend = createAuditLogFile({ path }, lost);
+  const backend = createAuditLogFile({ path }, { lost, clock: systemClock });
 
   backend.write(line('{"a":1}'));
   backend.write({ text: '{"kind":"Decision"}', asEvent: () => "{}" });
@@ -39,7 +39,7 @@ test("the log file has one line per record", async () => {
 
 test("records that the disk does not take are counted and logged", async () => {
   const { lost, errors, logged } = createLosses("log");
-  const backend = createAuditLogFile({ path: join(folder, "missing", "audit.log") }, lost);
+  const backend = createAuditLogFile({ path: join(folder, "missing", "audit.log") }, { lost, clock: systemClock });
 
   for (let count = 0; count < 3; count++) backend.write(line("{}"));
   await backend.close();
@@ -133,7 +133,7 @@ test("events that standard output does not take are bounded by their size and co
     writableLength: 0,
     write: (text: string) => void output.written.push(text),
   };
-  const backend = createAuditLogFile({ path: "-" }, lost, output);
+  const backend = createAuditLogFile({ path: "-" }, { lost, clock: systemClock }, output);
 
   backend.write(line("{}"));
   output.writableLength = 64 * 1024 * 1024;

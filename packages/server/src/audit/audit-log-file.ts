@@ -1,6 +1,7 @@
 /** The audit log as a file of JSON lines (`--audit-log-path`), or on standard output. */
 import type { AuditBackend } from "@flotilla/apiserver";
 import { messageOf } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import { openLogFile } from "../process/log-file.ts";
 import type { LostEvents } from "./lost-events.ts";
 
@@ -25,7 +26,7 @@ const MOST_BACKUPS = 1000;
 
 export function createAuditLogFile(
   { path, maxSizeMib = 0, maxBackups = 0, maxAgeDays = 0 }: AuditLogFileOptions,
-  lost: LostEvents,
+  { lost, clock }: { lost: LostEvents; clock: Clock },
   output: { readonly writableLength: number; write(text: string): unknown } = process.stdout,
 ): AuditBackend {
   if (path === "-")
@@ -43,7 +44,7 @@ export function createAuditLogFile(
     path,
     maxBytes: (maxSizeMib || DEFAULT_SIZE_MIB) * MIB,
     kept: maxBackups || MOST_BACKUPS,
-    maxAgeMs: maxAgeDays === 0 ? undefined : maxAgeDays * DAY_MS,
+    maxAge: maxAgeDays === 0 ? undefined : { ms: maxAgeDays * DAY_MS, clock },
     maxPendingCharacters: MAX_PENDING_CHARACTERS,
     onProblem: (error) => (reason = messageOf(error)),
     onLost: (lines) => lost.add(lines, reason),

@@ -41,7 +41,12 @@ export async function openAudit(
   const lostBy = (backend: string) => createLostEvents(backend, errors, clock, log);
   const backends: AuditBackend[] = [];
   if (file)
-    backends.push(createAuditLogFile({ ...file, path: file.path === "-" ? "-" : resolve(file.path) }, lostBy("log")));
+    backends.push(
+      createAuditLogFile(
+        { ...file, path: file.path === "-" ? "-" : resolve(file.path) },
+        { lost: lostBy("log"), clock },
+      ),
+    );
   if (webhookConfigFile !== undefined) {
     const send = await postTo(webhookConfigFile);
     backends.push(

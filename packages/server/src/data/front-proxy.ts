@@ -13,15 +13,16 @@ const MAX_KEPT = 1_000;
 export function createFrontProxy(
   {
     frontProxy,
+    trustedFrontProxies,
     noClients,
-  }: Pick<Certificates, "noClients"> & {
-    frontProxy: Pick<Certificates["frontProxy"], "certificate" | "issueClusterClient">;
+  }: Pick<Certificates, "noClients" | "trustedFrontProxies"> & {
+    frontProxy: Pick<Certificates["frontProxy"], "issueClusterClient">;
   },
   clock: Pick<Clock, "now"> = systemClock,
 ): FrontProxy {
   const kept = new Map<string, { identity: ReturnType<FrontProxy["identity"]>; renewAtMs: number }>();
   return {
-    ca: frontProxy.certificate,
+    ca: trustedFrontProxies,
     clientCa: noClients,
     identity(commonName) {
       const known = kept.get(commonName);

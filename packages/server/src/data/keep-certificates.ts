@@ -1,7 +1,7 @@
 /**
  * Renews the serving certificate of a process that runs for months: new connections get the new one, and existing ones
- * stay open. The CA itself is valid for ten years; when it is about to expire, a warning is logged, and the next start
- * creates a new one.
+ * stay open. The CA itself is valid for ten years; when it is about to expire, a warning is logged. The next start of
+ * a hub in a data directory creates a new one; several API servers replace theirs with `flotilla keys`.
  */
 import { X509Certificate } from "node:crypto";
 import type { Clock, Log } from "@flotilla/base";
@@ -39,9 +39,12 @@ export function keepCertificates({ current, ensure, use, clock, log }: KeepCerti
 
   async function renew(): Promise<void> {
     if (authorityEndsMs - clock.now() < WARN_BEFORE_MS) {
-      log.warn("certificate authority expires soon; restart to create a new one, and distribute the new kubeconfigs", {
-        validTo: new Date(authorityEndsMs).toISOString(),
-      });
+      log.warn(
+        "certificate authority expires soon; replace it with 'flotilla keys', and distribute the new kubeconfigs",
+        {
+          validTo: new Date(authorityEndsMs).toISOString(),
+        },
+      );
       return;
     }
     const kept = await ensure();

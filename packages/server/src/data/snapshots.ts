@@ -78,8 +78,9 @@ export const snapshots: Snapshots = {
 };
 
 function checkSource(data: string, isInEtcd: boolean): void {
-  if (isInEtcd ? KEPT_FOLDERS.every((folder) => existsSync(join(data, folder))) : existsSync(join(data, STORE))) return;
-  const missing = isInEtcd ? "keys (folder pki)" : "store";
+  // Beside the certificates of one server the folder may lack the keys, which --keys takes from elsewhere.
+  if (existsSync(join(data, isInEtcd ? "pki/ca.pem" : STORE))) return;
+  const missing = isInEtcd ? "keys (pki/ca.pem)" : "store";
   throw new FlotillaError(
     "Snapshot",
     `saving ${data}: it contains no ${missing} of a hub; on the machine of the hub, specify its data directory with --data DIR`,

@@ -4,6 +4,7 @@
  * reported once; the process continues.
  */
 import { appendFile, rename, rm, stat } from "node:fs/promises";
+import type { Clock } from "@flotilla/base";
 
 export interface LogFile {
   write(line: string): void;
@@ -18,7 +19,7 @@ export interface LogFileOptions {
   /** The number of rotated files to keep. */
   kept?: number;
   /** Rotated files that were last written before this long ago are deleted; unset keeps them. */
-  maxAgeMs?: number | undefined;
+  maxAge?: { readonly ms: number; readonly clock: Clock } | undefined;
   /** If the disk is this far behind, lines are dropped to bound memory. */
   maxPendingCharacters?: number;
   /** Called when lines start to be lost. */
@@ -36,7 +37,7 @@ export function openLogFile({
   path,
   maxBytes = MAX_BYTES,
   kept = KEPT,
-  maxAgeMs,
+  maxAge,
   maxPendingCharacters = MAX_PENDING_CHARACTERS,
   onProblem,
   onLost,
@@ -54,7 +55,7 @@ export function openLogFile({
     if (size > 0 && size + bytes > maxBytes) {
       for (let number = kept; number > 0; number--) await renameIfThere(nameOf(number - 1), nameOf(number));
       if (kept === 0) await rm(path, { force: true });
-      if (maxAgeMs !== undefined) await removeOld(maxAgeMs);
+      if (maxAge) await removeOld(maxAge.clock.now() - maxAge.ms);
       size = 0;
     }
     await appendFile(path, text, { mode: 0o600 });
@@ -63,10 +64,10 @@ export function openLogFile({
   const nameOf = (number: number): string => (number === 0 ? path : `${path}.${number}`);
 
   /** The older files are the higher numbers. */
-  async function removeOld(ageMs: number): Promise<void> {
+  async function removeOld(beforeMs: number): Promise<void> {
     for (let number = kept; number > 0; number--) {
       const modifiedMs = await modifiedAt(nameOf(number));
-      if (modifiedMs !== undefined && modifiedMs < Date.now() - ageMs) await rm(nameOf(number), { force: true });
+      if (modifiedMs !== undefined && modifiedMs < beforeMs) await rm(nameOf(number), { force: true });
     }
   }
 

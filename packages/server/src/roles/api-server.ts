@@ -5,11 +5,11 @@
  */
 import { createKindAdmissions } from "./kind-admissions.ts";
 import { createProtobufCodec, HUB, unavailable } from "@flotilla/apimachinery";
-import type { CertificateAuthority, ConnectHandler } from "@flotilla/apimachinery";
-import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
+import type { CertificateAuthority } from "@flotilla/apimachinery";
+import { createKruiseAdmissions } from "@flotilla/openkruise";
 import { createApiServer, createCache, logicalClusterAdmission, StoreError } from "@flotilla/apiserver";
 import type { ApiServer, ApiServerOptions, Auditor, Cache, Engine, ExternalTokens } from "@flotilla/apiserver";
-import { formatTime } from "@flotilla/base";
+import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
@@ -27,47 +27,37 @@ import {
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
 import { createEventRecorders, createInformers, createManager } from "@flotilla/controller-runtime";
-import type { Manager } from "@flotilla/controller-runtime";
+import type { EventRecorders, Manager } from "@flotilla/controller-runtime";
 import { createSystemControllers, kubernetesKinds } from "@flotilla/kubernetes";
 import { createDecisionLog } from "../audit/decision-log.ts";
+import type { Fingerprints } from "../keys/hub-keys.ts";
+import { decodeKeyRecord, KEY_RECORD } from "../keys/key-record.ts";
+import { FOREIGN_PROGRAMS, KRUISE_MANAGER } from "./foreign-programs.ts";
+import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
-import { createSimulatedClusters } from "./simulated-clusters.ts";
-import type { SimulatedClusters } from "./simulated-clusters.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
-
-/** What other parts add to the API of a hub. */
-export interface HubExtensions {
-  /** The subresource `proxy` of a Cluster. */
-  clusterProxy?: ConnectHandler;
-  /** Explanations by the name of the binding. */
-  explanation?: NonNullable<ProfileOptions["explanation"]>;
-  /** Usage of pods and nodes on simulated members. */
-  podMetrics?: ReturnType<NonNullable<ProfileOptions["metrics"]>>;
-  /** What runs the containers of a cluster, for logs and exec. */
-  runtimeOf?: NonNullable<ApiServerOptions["connect"]>["runtimeOf"];
-  /** Figures and problems of the controllers in this process. */
-  controllers?: NonNullable<ApiServerOptions["controllers"]>;
-  /** Figures of what runs on the members. */
-  workloads?: NonNullable<ApiServerOptions["workloads"]>;
-}
 
 export interface HubApiServerOptions {
   engine: Engine;
   clock: Clock;
   random: Random;
   log: Log;
-  /** Feature gates of OpenKruise on simulated members; unset means its defaults. */
+  /** Feature gates of OpenKruise; unset means its defaults. */
   kruiseGates?: FeatureGates;
+  /** Whether Flotilla's OpenKruise runs in a cluster, and so admits its objects. */
+  runsKruise(cluster: string): boolean;
   /** Whether ClusterTaintPolicies may set taints that evict. */
   allowNoExecuteTaintPolicy?: boolean;
-  /** Simulated nodes per member; with 0 nothing runs there. */
+  /** Nodes of each member that this server hosts; with 0 nothing runs there. */
   nodes: number;
   /** PEM; published in every namespace so that workloads can verify this server. */
   rootCertificate?: string;
   /** PEM of the key that signs service account tokens; unset generates one for the lifetime of the process. */
   signingKey?: () => Promise<string>;
+  /** What other API servers of a shared store must know of the keys of this one; unset where there are none. */
+  keyFingerprints?(): Promise<Fingerprints>;
   /** Signs certificate requests; unset leaves them to other signers. */
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How this server calls aggregated servers; unset leaves them without users. */
@@ -76,8 +66,12 @@ export interface HubApiServerOptions {
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
+  /** The port of this server, which is known once it listens. */
+  port?(): number;
   /** Wraps the transport of every part, for example to count writes. */
   wrap?(transport: Transport, part: string): Transport;
+  /** Tokens of administrators; unset: none. */
+  administrators?: ApiServerOptions["administrators"];
   /** Tokens that others issue. */
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do; unset: roles. */
@@ -104,12 +98,6 @@ export interface FrontProxy extends FrontProxyAuthorities {
 export interface HubApiServer extends Part {
   server: ApiServer;
   cache: Cache;
-  clusters: SimulatedClusters;
-  /**
-   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
-   * runs a kruise-manager of its own.
-   */
-  hasKruise(cluster: string): boolean;
   /** A client in this process with the identity of one part of Flotilla. */
   connect(part: string, fieldManager: string): Client;
   /** Runs the controllers that every logical cluster has. */
@@ -125,7 +113,7 @@ export interface HubApiServer extends Part {
 }
 
 export async function createHubApiServer(options: HubApiServerOptions): Promise<HubApiServer> {
-  const { engine, clock, random, log, nodes, rootCertificate = "" } = options;
+  const { engine, clock, random, log, auditor } = options;
   const { wrap = (transport) => transport } = options;
   let extensions: HubExtensions = {};
   const cache = await createCache(engine, {
@@ -134,7 +122,6 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       if (error instanceof StoreError) options.onFailure?.(error);
     },
   });
-  const { auditor } = options;
   const decisions = createDecisionLog({
     path: options.decisionsFile,
     clock,
@@ -142,86 +129,48 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     onDecision: auditor && ((line) => auditor.write(line)),
   });
   await decisions.load();
-  const profiles = createProfiles({
-    decisions: decisions.source,
-    rootCertificate,
-    frontProxy: options.frontProxy,
-    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
-    nodes,
-    nowMs: clock.now(),
-    metrics: nodes > 0 ? () => present(extensions.podMetrics, "metrics") : undefined,
-    clusterKubeconfig: options.clusterKubeconfig,
-    clusterProxy: (...request) => present(extensions.clusterProxy, "proxy")(...request),
-    explanation: (...binding) => present(extensions.explanation, "explanation")(...binding),
-  });
+  const profiles = createHubProfiles(options, decisions.source, () => extensions);
   const server = await createApiServer({
     cache,
     clock,
     random,
     log,
     controllerGroup: FLOTILLA_GROUP,
-    admissions: [
-      ...createKindAdmissions(options.kruiseGates, { allowNoExecute: options.allowNoExecuteTaintPolicy ?? false }),
-      ...createMembershipAdmissions({ hub: HUB, clock }),
-      joinedClusters,
-      policyTargets,
-      templateRequests,
-      createDeletionProtection(HUB),
-      ...interpreterAdmissions,
-      webhookReferences(HUB),
-      apiServiceReferences(HUB),
-      ...createKruiseAdmissions({
-        gates: options.kruiseGates,
-        appliesTo: (cluster) => hasKruise(cluster),
-        nowMs: () => clock.now(),
-        recordEvent: (component, cluster, pod, event) => events.recorders(component).record(cluster, pod, event),
-      }),
-      logicalClusterAdmission(Object.keys(profiles).filter((name) => name !== "hub")),
-    ],
+    foreignPrograms: FOREIGN_PROGRAMS,
+    admissions: createHubAdmissions(options, Object.keys(profiles), {
+      eventsOf: (component) => events.recorders(component),
+      hasOtherKruise: (cluster) => cluster !== HUB && server.isManagedElsewhere(cluster, KRUISE_MANAGER),
+    }),
     frontProxy: options.frontProxy?.identity,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],
     auditor,
+    administrators: options.administrators,
     externalTokens: options.externalTokens,
     authorization: options.authorization,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
-    controllers: {
-      writeMetrics: (text) => extensions.controllers?.writeMetrics(text),
-      problems: () => extensions.controllers?.problems() ?? [],
-    },
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,
-    workloads: {
-      write: (text, cluster) => extensions.workloads?.write(text, cluster),
-      page(only) {
-        if (extensions.workloads) return extensions.workloads.page(only);
-        throw unavailable(
-          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
-        );
-      },
-    },
-    connect: { runtimeOf: (cluster) => extensions.runtimeOf?.(cluster) },
+    ...extensionPoints(() => extensions),
   });
   await server.addCluster(HUB, "hub");
 
-  const clusters = createSimulatedClusters(server);
-  const hasKruise = (cluster: string): boolean =>
-    clusters.isSimulated(cluster) &&
-    !server.isManagedElsewhere(cluster, "kruise-manager") &&
-    kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural));
   const connect = (part: string, fieldManager: string): Client =>
     createClient({ transport: wrap(server.transport(flotillaUser(part)), part), fieldManager });
   const events = createEventRecorders({ client: connect("events", "flotilla-events"), clock, log });
 
-  const system = createSystemManager(options, server, connect);
+  const fingerprints = engine.isShared ? await options.keyFingerprints?.() : undefined;
+  const isPublishedElsewhere = (): boolean => {
+    const record = fingerprints && cache.get(KEY_RECORD);
+    return record !== undefined && !equalJson(decodeKeyRecord(record.value), fingerprints);
+  };
+  const system = createSystemManager(options, server, connect, isPublishedElsewhere);
   return {
     server,
     cache,
-    clusters,
-    hasKruise,
     connect,
     manager: system.manager,
     extend: (added) => void (extensions = added),
@@ -237,11 +186,86 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
   };
 }
 
+/** The kinds and objects of the logical clusters; some kinds are answered by what other parts add. */
+function createHubProfiles(
+  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig, port }: HubApiServerOptions,
+  decisions: ProfileOptions["decisions"],
+  extensions: () => HubExtensions,
+): ReturnType<typeof createProfiles> {
+  return createProfiles({
+    decisions,
+    rootCertificate,
+    frontProxy,
+    startedOn: formatTime(clock.now()).slice(0, "2024-05-01".length),
+    nodes,
+    nowMs: clock.now(),
+    metrics: nodes > 0 ? () => present(extensions().podMetrics, "metrics") : undefined,
+    clusterKubeconfig,
+    port,
+    clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
+  });
+}
+
+/** In the order in which they run. */
+function createHubAdmissions(
+  { clock, kruiseGates, allowNoExecuteTaintPolicy = false, runsKruise }: HubApiServerOptions,
+  profiles: readonly string[],
+  { eventsOf, hasOtherKruise }: { eventsOf: EventRecorders; hasOtherKruise(cluster: string): boolean },
+): ApiServerOptions["admissions"] {
+  return [
+    ...createKindAdmissions({
+      kruiseGates,
+      taintPolicies: { allowNoExecute: allowNoExecuteTaintPolicy },
+      hasOtherKruise,
+    }),
+    ...createMembershipAdmissions({ hub: HUB, clock }),
+    joinedClusters,
+    policyTargets,
+    templateRequests,
+    createDeletionProtection(HUB),
+    ...interpreterAdmissions,
+    webhookReferences(HUB),
+    apiServiceReferences(HUB),
+    ...createKruiseAdmissions({
+      gates: kruiseGates,
+      appliesTo: runsKruise,
+      nowMs: () => clock.now(),
+      recordEvent: (component, cluster, pod, event) => eventsOf(component).record(cluster, pod, event),
+    }),
+    logicalClusterAdmission(profiles.filter((name) => name !== "hub")),
+  ];
+}
+
+/** What the server asks other parts for. They are added after it was created. */
+function extensionPoints(
+  extensions: () => HubExtensions,
+): Pick<ApiServerOptions, "controllers" | "workloads" | "connect"> {
+  return {
+    controllers: {
+      writeMetrics: (text) => extensions().controllers?.writeMetrics(text),
+      problems: () => extensions().controllers?.problems() ?? [],
+    },
+    workloads: {
+      write: (text, cluster) => extensions().workloads?.write(text, cluster),
+      page(only) {
+        const { workloads } = extensions();
+        if (workloads) return workloads.page(only);
+        throw unavailable(
+          "the controllers of this hub run in another process; scrape /metrics/members there: 'flotilla controllers --metrics-address HOST:PORT' serves it",
+        );
+      },
+    },
+    connect: { runtimeOf: (cluster) => extensions().runtimeOf?.(cluster) },
+  };
+}
+
 /** The controllers that every logical cluster has. */
 function createSystemManager(
   { clock, random, log, authority, rootCertificate = "" }: HubApiServerOptions,
   server: ApiServer,
   connect: HubApiServer["connect"],
+  isPublishedElsewhere: () => boolean,
 ): { manager: Manager; stop(): Promise<void> } {
   // Their writes carry the field manager of Kubernetes' own controllers.
   const client = connect("system-controllers", "kube-controller-manager");
@@ -258,6 +282,7 @@ function createSystemManager(
       issueSecretToken: server.issueSecretToken,
       isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
+      isPublishedElsewhere,
       signRequest: authority
         ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
         : undefined,

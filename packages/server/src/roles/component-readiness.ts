@@ -2,7 +2,7 @@
  * Shows the components that the controllers embody as not ready while no controllers run, on a hub whose controllers are
  * processes of their own.
  *
- * Reads: the Lease of the controllers.
+ * Reads: the Leases of the controllers.
  * Writes: the status of these components' Deployments, ReplicaSets and Pods, when it changes.
  *
  * The Lease is judged by when it was seen to change, not by the clock of the process that wrote it.
@@ -11,14 +11,15 @@ import { HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, formatTime, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
-import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Deployment, Lease, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import { controllerComponents } from "@flotilla/simulation";
+import { controllerUnits } from "@flotilla/flotilla";
 import { CONTROLLERS_LEASE_KEY } from "./controllers-lease.ts";
 import type { Part } from "./parts.ts";
 
 const POLL_MS = 2_000;
+const CONTROLLERS_NAMESPACE = { cluster: CONTROLLERS_LEASE_KEY.cluster, namespace: CONTROLLERS_LEASE_KEY.namespace };
 /** A leader stops when it could not renew for this long. */
 const RENEWED_WITHIN_MS = 10_000;
 
@@ -33,16 +34,22 @@ export function createComponentReadiness({ client, clock, log }: ReadinessOption
   let ended: Promise<void> = Promise.resolve();
 
   async function follow(signal: AbortSignal): Promise<void> {
-    let seen: { renewTime: string | undefined; atMs: number } | undefined;
+    /** By name: when a renewal was last seen. */
+    const seen = new Map<string, { renewTime: string | undefined; atMs: number }>();
     let shown: boolean | undefined;
+    const isRenewed = ({ metadata: { name }, spec }: DeepReadonly<Lease>): boolean => {
+      const { holderIdentity, renewTime } = spec ?? {};
+      const before = seen.get(name);
+      if (!before || before.renewTime !== renewTime)
+        // After a start nothing was seen yet: the time in the Lease is all that is known.
+        seen.set(name, { renewTime, atMs: before ? clock.now() : Date.parse(renewTime ?? "") });
+      return Boolean(holderIdentity) && clock.now() - (seen.get(name)?.atMs ?? 0) < RENEWED_WITHIN_MS;
+    };
     while (!signal.aborted) {
       try {
-        const { holderIdentity, renewTime } =
-          (await find(client, Lease, CONTROLLERS_LEASE_KEY, { signal }))?.spec ?? {};
-        if (seen?.renewTime !== renewTime)
-          // After a start nothing was seen yet: the time in the Lease is all that is known.
-          seen = { renewTime, atMs: seen ? clock.now() : Date.parse(renewTime ?? "") };
-        const isRunning = Boolean(holderIdentity) && seen !== undefined && clock.now() - seen.atMs < RENEWED_WITHIN_MS;
+        const { items } = await client.list(Lease, { ...CONTROLLERS_NAMESPACE, signal });
+        const renewed = items.filter(isRenewed);
+        const isRunning = controllerUnits(items).every(({ lease }) => lease !== undefined && renewed.includes(lease));
         if (isRunning !== shown) await showComponents(client, isRunning, { nowMs: clock.now(), signal });
         shown = isRunning;
       } catch (error) {
@@ -106,7 +113,7 @@ type JsonStatus = {
 
 const NOT_RUNNING = {
   reason: "ControllersNotRunning",
-  message: "no 'flotilla controllers' process renews the Lease karmada-system/flotilla-controllers",
+  message: "no 'flotilla controllers' process renews one of the Leases karmada-system/flotilla-controllers…",
 };
 
 const planCounts = (status: JsonStatus, isReady: boolean): JsonStatus => ({

@@ -1,55 +1,43 @@
-/** The Lease that the active controllers process of a hub holds. */
+/** The Leases of the processes that run the hub's controllers. */
 import { HUB, isNotFound } from "@flotilla/apimachinery";
 import { formatMicroTime, sleep } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
-import type { Client } from "@flotilla/client";
+import type { Client, ObjectKey } from "@flotilla/client";
 import { CONTROLLERS_LEASE } from "@flotilla/flotilla";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
 
+/** Of the group `propagation`; its existence says that the controllers are processes of their own. */
 export const CONTROLLERS_LEASE_KEY = { cluster: HUB, namespace: KARMADA_SYSTEM_NAMESPACE, name: CONTROLLERS_LEASE };
 
-/** As often as a leader renews, and for as long. */
-const RENEW_MS = 2_000;
-const DURATION_SECONDS = 15;
+/**
+ * Shorter than Kubernetes' defaults: a standby is warm, so a take-over costs little, and one that was not necessary, too.
+ * After the end of a process another one leads within the duration, one retry and the time of a few requests.
+ */
+export const CONTROLLER_LEASE_TIMES = { leaseDurationMs: 7_000, renewDeadlineMs: 5_500, retryMs: 1_000 };
 
 export interface UnelectedOptions {
   client: Client;
   clock: Clock;
   log: Log;
   identity: string;
-}
-
-/** Leads without an election, and renews the Lease meanwhile. */
-export async function renewingWhile(
-  options: UnelectedOptions,
-  lead: (signal: AbortSignal) => Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
-  const ended = new AbortController();
-  const renewal = renewUnelected(options, AbortSignal.any([signal, ended.signal]));
-  try {
-    await lead(signal);
-  } finally {
-    ended.abort();
-    await renewal;
-  }
+  lease: Required<ObjectKey>;
 }
 
 /** Renews the Lease of controllers that run without an election, so that clients know that they run. */
 export async function renewUnelected(
-  { client, clock, log, identity }: UnelectedOptions,
+  { client, clock, log, identity, lease }: UnelectedOptions,
   signal: AbortSignal,
 ): Promise<void> {
-  const { cluster, namespace, name } = CONTROLLERS_LEASE_KEY;
+  const { cluster, namespace, name } = lease;
   while (!signal.aborted) {
     const spec = {
       holderIdentity: identity,
-      leaseDurationSeconds: DURATION_SECONDS,
+      leaseDurationSeconds: CONTROLLER_LEASE_TIMES.leaseDurationMs / 1000,
       renewTime: formatMicroTime(clock.now()),
     };
     try {
-      await client.patch(Lease, CONTROLLERS_LEASE_KEY, { spec }, { type: "merge", signal }).catch((error: unknown) => {
+      await client.patch(Lease, lease, { spec }, { type: "merge", signal }).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
         return client.create(
           Lease,
@@ -61,7 +49,7 @@ export async function renewUnelected(
     } catch (error) {
       if (!signal.aborted) log.debug("lease not renewed, retrying", { error });
     }
-    await sleep(clock, RENEW_MS, signal).catch((error: unknown) => {
+    await sleep(clock, CONTROLLER_LEASE_TIMES.retryMs, signal).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
   }

@@ -9,7 +9,9 @@ import type { Part } from "./parts.ts";
 export interface HubAccessOptions {
   /** The logical cluster of the hub in keys. */
   hub: string;
-  api: Pick<HubApiServer, "clusters" | "connect">;
+  api: Pick<HubApiServer, "connect">;
+  /** The logical clusters whose objects `memberInformers` has. */
+  isMember(cluster: string): boolean;
   clock: Clock;
   random: Random;
   log: Log;
@@ -31,11 +33,10 @@ export interface HubAccess extends Part {
   stop(): Promise<void>;
 }
 
-export function createHubAccess({ hub, api, clock, random, log }: HubAccessOptions): HubAccess {
+export function createHubAccess({ hub, api, isMember, clock, random, log }: HubAccessOptions): HubAccess {
   const client = api.connect("system", "flotilla-system");
   const informers = createInformers({ client, clock, random, log, scope: { cluster: hub } });
-  const where = api.clusters.isSimulated;
-  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where } });
+  const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isMember } });
   const writeThrough = (plain: Client): Client => createWriteThroughClient(plain, [informers, memberInformers]);
   const clientFor = (part: string): Client => writeThrough(api.connect(part, `flotilla-${part}`));
   const events = createEventRecorders({ client: clientFor("events"), clock, log });

@@ -7,6 +7,7 @@ import { ManagedCluster } from "@flotilla/ocm";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import {
+  CONTROLLER_GROUPS,
   createMembership,
   createOcm,
   createPropagation,
@@ -16,6 +17,7 @@ import {
   matchesAffinity,
 } from "@flotilla/flotilla";
 import type {
+  ControllerGroup,
   DecisionRecorder,
   Delivery,
   FailoverOptions,
@@ -23,7 +25,6 @@ import type {
   Membership,
   MembershipTimes,
   Monitoring,
-  OcmDependencies,
   WorkMember,
   WorkOrigin,
 } from "@flotilla/flotilla";
@@ -46,10 +47,8 @@ export interface HubControllersOptions {
   monitoring: Monitoring;
   /** Identifies this hub to members. */
   origin: WorkOrigin;
-  /** Informers of simulated members, if there are any. */
-  simulated?: OcmDependencies["members"]["simulated"];
-  /** Members whose agent runs in this process and needs no access of its own. */
-  hasBuiltInAgent?(cluster: string): boolean;
+  /** Whether this process delivers to a member; unset: to all. */
+  deliversTo?(member: string): boolean;
   membershipTimes?: Partial<MembershipTimes>;
   failover?: FailoverOptions;
   autoApprovedUsers?: readonly string[];
@@ -63,20 +62,24 @@ export interface HubControllers extends Part {
   membership: Membership;
   lanes(): LaneFigures[];
   isQuiet(): boolean;
-  /** Starts reconciling; resolves when everything stored has been read. */
+  /** Starts all groups; resolves when everything stored has been read. */
   start(signal: AbortSignal): Promise<void>;
+  /** Runs one group, after or before `start`. */
+  run(group: ControllerGroup): void;
+  /** Starts without any group. */
+  standBy(signal: AbortSignal): void;
   stop(): Promise<void>;
 }
 
 export function createHubControllers(options: HubControllersOptions): HubControllers {
   const { hub, clientFor, informers, events, sources, monitoring, clock, random, log } = options;
   const { members, interpreter, views, placements } = sources;
+  const deliversTo = (name: string): boolean => options.deliversTo?.(name) ?? true;
   const membership = createMembership({
     hub,
     informers,
     clientFor,
     members,
-    hasBuiltInAgent: options.hasBuiltInAgent,
     isHeld(cluster) {
       const managed = informers.of(ManagedCluster).get({ cluster: hub, name: cluster });
       return managed !== undefined && isPaired(managed);
@@ -98,7 +101,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     informers,
     clientFor,
     deliveryFor,
-    serves: membership.serves,
+    serves: (name) => deliversTo(name) && membership.serves(name),
     interpreter,
     views,
     events,
@@ -116,29 +119,38 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     clientFor,
     events,
     decisions: options.decisions,
-    memberFor: createWorkMembers(hub, informers, membership, deliveryFor),
+    memberFor: createWorkMembers(hub, informers, membership, (name) =>
+      deliversTo(name) ? deliveryFor(name) : undefined,
+    ),
     placements,
     origin: options.origin,
     interpreter,
     clock,
     random,
     log,
-    members: { simulated: options.simulated, informersOf: membership.informersOf, leaveModeOf },
+    members: { sharedInformers: members.sharedInformers, informersOf: membership.informersOf, leaveModeOf },
     meter: monitoring.placements,
     onStopped: monitoring.pipeline.objectsStopped,
     autoApprovedUsers: options.autoApprovedUsers,
   });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
-  manager.add(
-    ...monitoring.controllers.around([...propagation.controllers, ...membership.controllers, ...ocm.controllers]),
-  );
+  const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
+    propagation: () => propagation.controllers,
+    membership: () => membership.controllers,
+    ocm: () => ocm.controllers,
+    delivery: () => [...propagation.deliveries, ...ocm.deliveries],
+  };
+  const run = (group: ControllerGroup): void => manager.add(...monitoring.controllers.around(controllersOf[group]()));
 
   return {
     manager,
     membership,
     lanes: () => [...propagation.lanes.figures(), ...ocm.lanes.figures()],
     isQuiet: () => propagation.isQuiet() && ocm.isQuiet(),
+    run,
+    standBy: (signal) => manager.start(signal),
     async start(signal) {
+      for (const group of CONTROLLER_GROUPS) run(group);
       manager.start(signal);
       await manager.whenSynced(signal);
     },

@@ -1,7 +1,7 @@
 /** `kubectl logs` for the components that the hub's pods represent: Karmada's and Open Cluster Management's. */
 import type { Clock, Log } from "@flotilla/base";
 import type { Simulation } from "@flotilla/simulation";
-import type { HubExtensions } from "./api-server.ts";
+import type { HubExtensions } from "./hub-extensions.ts";
 import { createKarmadaLogs } from "./karmada-logs.ts";
 import { createOcmLogs } from "./ocm-logs.ts";
 

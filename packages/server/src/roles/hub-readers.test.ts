@@ -24,7 +24,7 @@ let opened: Set<string>;
 let shared: ReturnType<typeof createInformers>;
 
 beforeEach(async () => {
-  api = await createHubApiServer({ ...surroundings, engine: createMemoryEngine(), nodes: 0 });
+  api = await createHubApiServer({ ...surroundings, engine: createMemoryEngine(), nodes: 0, runsKruise: () => false });
   const client = api.connect("system", "flotilla-system");
   shared = createInformers({ client, ...surroundings, scope: { cluster: HUB } });
   const events = createEventRecorders({ client, ...surroundings });

@@ -33,7 +33,7 @@ import type {
 } from "@flotilla/flotilla";
 import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
 import type { ConnectHandler } from "@flotilla/apimachinery";
-import type { HubExtensions } from "./api-server.ts";
+import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./parts.ts";
 
 export interface HubReadersOptions {
@@ -45,7 +45,7 @@ export interface HubReadersOptions {
   informers: Informers;
   events: EventRecorders;
   /** Members that are reached otherwise than over a network with the credentials of their Cluster. */
-  simulated?: MemberSource;
+  memberSources?: readonly MemberSource[];
   /** Opens connections to members; unset means over the network. */
   connectMember?: ConnectMember;
   /** Opens connections to interpreter webhooks; unset means over the network. */
@@ -85,7 +85,7 @@ export interface HubReaders extends Part {
 }
 
 export function createHubReaders(options: HubReadersOptions): HubReaders {
-  const { hub, client, informers, events, simulated, scheduling, clock, random, log } = options;
+  const { hub, client, informers, events, memberSources = [], scheduling, clock, random, log } = options;
   const configured = createConfiguredInterpreter({
     hub,
     informers,
@@ -110,7 +110,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     onCutOff: (cluster, message) =>
       events("cluster-controller").record(hub, cluster, { type: "Warning", reason: "ClusterCutOff", message }),
   });
-  const reached = combineMembers(simulated ? [simulated, remote] : [remote]);
+  const reached = combineMembers([...memberSources, remote]);
   const members = combineMembers([createPulledMembers(reached), reached]);
   const locatePods = createLocatePods({ hub, clusters: informers.of(Cluster), members, clock, log });
   const views = createHubViews({ hub, informers, client, scheduling, locatePods, clock, log });

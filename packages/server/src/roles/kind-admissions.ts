@@ -7,14 +7,27 @@ import type { FeatureGates } from "@flotilla/openkruise";
 import { kubernetesAdmissions } from "@flotilla/kubernetes";
 import { ocmAdmissions } from "@flotilla/ocm";
 
-export const createKindAdmissions = (
-  gates?: FeatureGates,
-  taintPolicies?: ClusterTaintPolicyOptions,
-): readonly AnyAdmission[] => [
+export interface KindAdmissionOptions {
+  kruiseGates?: FeatureGates | undefined;
+  taintPolicies?: ClusterTaintPolicyOptions;
+  /** Whether a kruise-manager runs in this cluster whose webhooks know the rules of its kinds. */
+  hasOtherKruise?(cluster: string): boolean;
+}
+
+export const createKindAdmissions = ({
+  kruiseGates,
+  taintPolicies,
+  hasOtherKruise,
+}: KindAdmissionOptions = {}): readonly AnyAdmission[] => [
   ...kubernetesAdmissions,
   ...karmadaAdmissions(taintPolicies),
   ...ocmAdmissions,
-  ...kruiseAdmissions(gates),
+  ...kruiseAdmissions(kruiseGates).map((rules) => (hasOtherKruise ? unless(hasOtherKruise, rules) : rules)),
 ];
+
+const unless = (isExcluded: (cluster: string) => boolean, rules: AnyAdmission): AnyAdmission => ({
+  ...rules,
+  matches: (request) => !isExcluded(request.cluster) && (rules.matches?.(request) ?? true),
+});
 
 export const kindAdmissions: readonly AnyAdmission[] = createKindAdmissions();

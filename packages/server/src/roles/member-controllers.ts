@@ -8,10 +8,11 @@ import {
   createComponentLogs,
   createKruiseInstallController,
   createSimulation,
-  MANAGER as KRUISE_MANAGER,
+  MANAGER as KRUISE_COMPONENT,
 } from "@flotilla/simulation";
 import type { KubeletTimes, Simulation } from "@flotilla/simulation";
 import { containerHashes } from "@flotilla/openkruise";
+import { KRUISE_MANAGER } from "./foreign-programs.ts";
 import type { Part } from "./parts.ts";
 import { createWorkloadControllerGroups } from "./workload-controllers.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
@@ -28,7 +29,7 @@ export interface MemberControllersOptions {
   events: EventRecorders;
   /** False for members that store objects but run nothing. */
   haveNodes: boolean;
-  hasKruise(cluster: string): boolean;
+  runsKruise(cluster: string): boolean;
   gates?: FeatureGates;
   times?: Partial<KubeletTimes>;
 }
@@ -47,7 +48,7 @@ export function createMemberControllers({
   log,
   events,
   haveNodes,
-  hasKruise,
+  runsKruise,
   gates,
   times,
 }: MemberControllersOptions): MemberControllers {
@@ -55,7 +56,7 @@ export function createMemberControllers({
   const isForeign = (cluster: string): boolean => server.profileOf(cluster) === "empty";
   const componentLogs = createComponentLogs({
     clock,
-    componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_MANAGER : undefined),
+    componentOf: (controller) => (kruiseControllers.has(controller) ? KRUISE_COMPONENT : undefined),
   });
   server.onClusterGone((cluster) => componentLogs.forget(cluster));
   const manager = createManager({ client, informers, clock, log: componentLogs.keep(log) });
@@ -90,7 +91,7 @@ export function createMemberControllers({
   for (const { name } of workloads.kruise) kruiseControllers.add(name);
   const install = createKruiseInstallController({
     client,
-    isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && hasKruise(cluster),
+    isInstalled: (cluster) => server.profileOf(cluster) === "member-bare" && runsKruise(cluster),
     onServed: server.onServed,
   });
   /** Leaves clusters with a program of their own to it. */
@@ -103,7 +104,7 @@ export function createMemberControllers({
     install,
     ...unlessRun("controller-manager", [...workloads.kubernetes, ...controllerManager]),
     ...unlessRun("scheduler", scheduler),
-    ...unlessRun("kruise-manager", workloads.kruise),
+    ...unlessRun(KRUISE_MANAGER, workloads.kruise),
     // No other program is there for these.
     ...[...workloads.argo, ...kubelets].map((controller) => standAside(controller, { isForeign })),
     simulation.heartbeat,

@@ -60,3 +60,17 @@ test("only the hub serves logical clusters", () => {
 
   expect(serving.map(([name]) => name)).toEqual(["hub"]);
 });
+
+test("the Service of the API server has the port on which the server listens", () => {
+  const { empty } = createProfiles({ rootCertificate: "", startedOn: "2024-05-01", port: () => 7443 });
+  const fields = (empty.clusterObjects ?? []).map(({ object, fieldsOf }) => [
+    object.kind,
+    JSON.stringify(fieldsOf({ name: "rome", createdAt: "2024-05-01T00:00:00Z", revision: 1 })),
+  ]);
+
+  expect(fields).toEqual([
+    ["Service", expect.stringContaining('"port":443,"targetPort":7443')],
+    ["Endpoints", expect.stringContaining('"port":7443')],
+    ["EndpointSlice", expect.stringContaining('"port":7443')],
+  ]);
+});

@@ -4,11 +4,13 @@ import { OCM_AGENT_NAMESPACE, OCM_HUB_NAMESPACE, OCM_NAMESPACE, ocmHubKinds, ocm
 import { argoDefinitions } from "@flotilla/argo";
 import {
   apiServerService,
+  serviceAddresses,
   bootstrapRbac,
   defaultServiceAccount,
   kubernetesKinds,
   rootCertificateConfigMap,
   servedKinds,
+  controllerFlowSchemas,
   flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
@@ -30,6 +32,7 @@ import {
   standardStorageClass,
 } from "@flotilla/simulation";
 import {
+  FLOTILLA_GROUP,
   auditorRole,
   bootstrapAccess,
   clusterProxyAdministrators,
@@ -65,6 +68,8 @@ export interface ProfileOptions {
   frontProxy?: FrontProxyAuthorities;
   /** The day on which this server started to record the use of tokens in Secrets. */
   startedOn: string;
+  /** The port of this server, which is known once it listens. */
+  port?(): number;
   clusterKubeconfig?(cluster: string, lifetimeMs: number): string;
   /** The API of a member through its Cluster; if unset, the subresource is omitted. */
   clusterProxy?: ConnectHandler;
@@ -90,6 +95,7 @@ export function createProfiles({
   rootCertificate,
   frontProxy,
   startedOn,
+  port = () => DEFAULT_PORT,
   clusterKubeconfig,
   clusterProxy,
   explanation,
@@ -110,19 +116,18 @@ export function createProfiles({
       ];
     });
   const shared = [
+    ...serviceAddresses(`${startedOn}T00:00:00Z`),
     ...bootstrapRbac(),
     ...systemPriorityClasses(),
     ...flowControlDefaults(`${startedOn}T00:00:00Z`),
     tokenTrackingConfigMap(startedOn),
   ];
-  // No traffic flows through simulated clusters, so the server's Service must exist, but its address does not matter.
-  const apiServer = apiServerService({ address: "127.0.0.1", port: 6443 }, `${startedOn}T00:00:00Z`);
-  const clusterObjects = frontProxy ? [aggregationSettings(frontProxy)] : [];
+  const clusterObjects = [...apiServerObjects(port), ...(frontProxy ? [aggregationSettings(frontProxy)] : [])];
   const memberBare: Profile = {
     clusterObjects,
     builtIns: kubernetesKinds,
     customs: [],
-    objects: [...namespaces(...CLUSTER_NAMESPACES), ...apiServer, ...shared],
+    objects: [...namespaces(...CLUSTER_NAMESPACES), ...shared],
   };
   // What a metrics server and a storage driver add to a real cluster.
   const simulated: Profile = metrics
@@ -161,8 +166,8 @@ export function createProfiles({
         ),
         ...karmadaLayer({ nowMs }),
         ...clusterManagerLayer({ nowMs }),
-        ...apiServer,
         ...shared,
+        ...controllerFlowSchemas("flotilla", FLOTILLA_GROUP, `${startedOn}T00:00:00Z`),
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
@@ -178,6 +183,21 @@ export function createProfiles({
     "member-bare": { ...simulated, customs: ocmMemberKinds },
     empty: { ...memberBare, hasForeignKinds: true },
   };
+}
+
+/** For a server that does not listen. */
+const DEFAULT_PORT = 6443;
+
+/** The Service of the API server with its endpoints: programs that know only a host and a port read it. */
+function apiServerObjects(port: () => number): ClusterObject[] {
+  const objects = (): KubernetesObject[] => apiServerService({ address: "127.0.0.1", port: port() });
+  return objects().map((object, index) => ({
+    object,
+    fieldsOf: () => {
+      const { apiVersion: _, kind: __, metadata: ___, ...fields } = { ...objects()[index] };
+      return fields;
+    },
+  }));
 }
 
 /**

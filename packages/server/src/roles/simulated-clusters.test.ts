@@ -15,6 +15,8 @@ function setUp(): Setup {
   let notify = (_cluster: string, _id: string): void => {};
   const server = {
     profileOf: (cluster: string) => profiles.get(cluster),
+    isManagedElsewhere: () => false,
+    serves: () => false,
     onClusterGone(run: (cluster: string, id: string) => void) {
       notify = run;
       return () => {};

@@ -3,6 +3,8 @@
  * run the controllers.
  */
 import type { ApiServer } from "@flotilla/apiserver";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { KRUISE_MANAGER } from "./foreign-programs.ts";
 
 /** More than can be deleted before the informers are notified of the first. */
 const MAX_ENDED_CLUSTERS = 1024;
@@ -12,11 +14,18 @@ export interface SimulatedClusters {
   isSimulated(cluster: string): boolean;
   /** Simulated, and existing now. */
   isMember(cluster: string): boolean;
+  /**
+   * Flotilla's OpenKruise runs on a simulated member as soon as the member serves one of its kinds, unless the member
+   * runs a kruise-manager of its own.
+   */
+  runsKruise(cluster: string): boolean;
   /** Calls back with clusters that were deleted so long ago that nothing refers to them any more. */
   onForgotten(listener: (cluster: string) => void): void;
 }
 
-export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "onClusterGone">): SimulatedClusters {
+export function createSimulatedClusters(
+  server: Pick<ApiServer, "profileOf" | "onClusterGone" | "isManagedElsewhere" | "serves">,
+): SimulatedClusters {
   const listeners: ((cluster: string) => void)[] = [];
   const simulated = new Map<string, boolean>();
   // Informers are notified of a cluster's deletion after it happened, and its Works outlive it briefly: the last ones
@@ -42,6 +51,10 @@ export function createSimulatedClusters(server: Pick<ApiServer, "profileOf" | "o
   return {
     isSimulated,
     isMember: (cluster) => server.profileOf(cluster) !== undefined && isSimulated(cluster),
+    runsKruise: (cluster) =>
+      isSimulated(cluster) &&
+      !server.isManagedElsewhere(cluster, KRUISE_MANAGER) &&
+      kruiseKinds.some(({ group, plural }) => server.serves(cluster, group, plural)),
     onForgotten: (listener) => void listeners.push(listener),
   };
 }

@@ -21,11 +21,13 @@ import {
 import type { MemberNetwork } from "@flotilla/simulation";
 import type { HubApiServer } from "./api-server.ts";
 import type { HubAccess } from "./hub-access.ts";
+import type { SimulatedClusters } from "./simulated-clusters.ts";
 import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
 import { createSimulatedMembers } from "./simulated-members.ts";
 
 export interface SimulatedFleetOptions {
-  api: Pick<HubApiServer, "server" | "clusters" | "connect">;
+  api: Pick<HubApiServer, "server" | "connect">;
+  clusters: SimulatedClusters;
   access: Pick<HubAccess, "informers" | "memberInformers" | "writeThrough" | "events">;
   wrap?(transport: Transport, part: string): Transport;
   clock: Clock;
@@ -50,8 +52,8 @@ export interface SimulatedFleet {
 }
 
 export function createSimulatedFleet(options: SimulatedFleetOptions): SimulatedFleet {
-  const { api, access, clock, log } = options;
-  const { server, clusters } = api;
+  const { api, clusters, access, clock, log } = options;
+  const { server } = api;
   const { isSimulated, isMember } = clusters;
   const { informers: hubInformers, memberInformers, writeThrough } = access;
   const transportOf = (part: string): Transport => {

@@ -35,10 +35,12 @@ export function createSimulatedMembers(options: SimulatedMembersOptions): Simula
       writer,
       call: (request, signal) => call(name, request, signal),
       reportsKinds: true,
+      hasBuiltInAgent: true,
     };
   }
 
   return {
+    sharedInformers: informers,
     find({ metadata: { name }, spec }) {
       // A Cluster with credentials is reached with them, also when a logical cluster has the same name.
       if (spec.secretRef !== undefined || !isMember(name)) return undefined;

@@ -3,7 +3,7 @@
  * commands and the owner. Pure.
  */
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { kubernetesDefinitions, type Pod } from "@flotilla/kubernetes";
+import { isServed, kubernetesDefinitions, type Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { argoDefinitions } from "@flotilla/argo";
 import { kruiseDefinitions } from "@flotilla/openkruise";
@@ -22,8 +22,9 @@ export interface Behaviour {
 /** Owners whose pods run to completion; nothing is computed here, so they complete at once. */
 const ENDING = new Set(
   [...kubernetesDefinitions, ...kruiseDefinitions, ...argoDefinitions]
-    .filter(({ runsToCompletion }) => runsToCompletion)
-    .map(({ kind }) => kind.kind),
+    .map(({ kind }) => kind)
+    .filter((kind) => isServed(kind) && kind.workload?.runsToCompletion)
+    .map(({ kind }) => kind),
 );
 
 /** Helm waits for such a pod to succeed: `helm test`, and hooks before and after an installation. */

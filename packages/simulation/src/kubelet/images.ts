@@ -1,5 +1,6 @@
 /** Images as the simulated runtime treats them: nothing is pulled, and the name alone determines the outcome. */
 import { hash } from "node:crypto";
+import { parseImageReference } from "@flotilla/apimachinery";
 
 /** Pods of a workload share a few images; the limit keeps arbitrary names from many clients from filling the memory. */
 const MAX_KNOWN = 4096;
@@ -16,20 +17,15 @@ export function imageIdOf(image: string): string {
   return id;
 }
 
-/** The name as the runtime reports it: with a tag. */
+/** The name as the runtime reports it: with a tag. A name that is not a reference stays as it is. */
 export function reportedImage(image: string): string {
-  return image.includes("@") || tagOf(image) !== undefined ? image : `${image}:latest`;
+  const reference = parseImageReference(image);
+  return reference && reference.tag === "" && reference.digest === "" ? `${image}:latest` : image;
 }
 
 /** `app:broken`, `app:broken-1`, `invalid.registry/app`: an image that can never be pulled. */
 export function isBroken(image: string): boolean {
-  return image.startsWith("invalid") || (tagOf(image)?.startsWith("broken") ?? false);
-}
-
-function tagOf(image: string): string | undefined {
-  const name = image.split("@", 1)[0] ?? "";
-  const colon = name.lastIndexOf(":");
-  return colon > name.lastIndexOf("/") ? name.slice(colon + 1) : undefined;
+  return image.startsWith("invalid") || (parseImageReference(image)?.tag.startsWith("broken") ?? false);
 }
 
 export function sha256(text: string): string {

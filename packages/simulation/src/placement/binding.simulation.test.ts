@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { bindByBinding, bindByUpdate } from "./binding.ts";
 import { makePod, startTestMember } from "@flotilla/testing/simulation/member.ts";
 import type { TestMember } from "@flotilla/testing/simulation/member.ts";
 
@@ -8,19 +9,19 @@ afterEach(async () => {
   member = undefined;
 });
 
-const HOW: Record<string, { isElsewhere: boolean; write: object }> = {
-  "with an update in this process": {
-    isElsewhere: false,
+const HOW: Record<string, { bind: typeof bindByUpdate; write: object }> = {
+  "with an update": {
+    bind: bindByUpdate,
     write: { resource: "pods", verb: "update", subresource: "" },
   },
-  "with a Binding elsewhere": {
-    isElsewhere: true,
+  "with a Binding": {
+    bind: bindByBinding,
     write: { resource: "/api/v1/namespaces/shop/pods/web/binding", verb: "create" },
   },
 };
-for (const [way, { isElsewhere, write }] of Object.entries(HOW)) {
+for (const [way, { bind, write }] of Object.entries(HOW)) {
   test(`binds a pod ${way}, and sets its topology labels`, async () => {
-    member = await startTestMember({ isElsewhere });
+    member = await startTestMember({ bind });
 
     await member.create(makePod("web"));
     await member.pass(1_000);

@@ -1,6 +1,7 @@
 /**
- * Binds a pod to its node. In this process one update sets the node and the labels, which the server allows for its own
- * components; an external server takes a Binding, copies the labels itself, and responds without the pod.
+ * Binds a pod to its node. Flotilla's API server lets its own controllers do so with an update, over any transport: its
+ * admission then completes the pod in the same write (`openkruise/pod-readiness`), and the response updates the
+ * informers. Every other API server takes a Binding.
  */
 import { Pod } from "@flotilla/kubernetes";
 import { FlotillaError } from "@flotilla/base";

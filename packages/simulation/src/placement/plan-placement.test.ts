@@ -255,6 +255,37 @@ describe("places a pod", () => {
   });
 });
 
+test("pods of kinds that kube-scheduler does not know follow their preferences, not their siblings", () => {
+  const cluster = makeCluster({
+    count: 4,
+    change: (node, index) => ({
+      ...node,
+      metadata: { ...node.metadata, labels: { ...node.metadata.labels, fast: String(index < 2) } },
+    }),
+  });
+  const pod = () =>
+    makePod(
+      {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 100, preference: { matchExpressions: [{ key: "fast", operator: "In", values: ["true"] }] } },
+            ],
+          },
+        },
+      },
+      {
+        ownerReferences: [
+          { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", name: "web", uid: "cs", controller: true },
+        ],
+      },
+    );
+
+  const placed = cluster.placeAll(Array.from({ length: 4 }, pod));
+
+  expect(placed.toSorted()).toEqual(["node-000", "node-000", "node-001", "node-001"]);
+});
+
 describe("topology spread", () => {
   const spread = (rest: object = {}): Partial<PodSpec> => ({
     topologySpreadConstraints: [

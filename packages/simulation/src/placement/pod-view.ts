@@ -23,7 +23,7 @@ export interface PodView {
   readonly hostPorts: readonly HostPort[];
   /** The pod's required anti-affinity terms. */
   readonly avoids: Terms;
-  /** The controller owner; empty for a pod without one. */
+  /** The controller owner whose pods are spread by default; empty for a pod without one. */
   readonly owner: string;
 }
 
@@ -45,8 +45,19 @@ export function podView(pod: ReadonlyPod): PodView {
     priority: spec.priority ?? 0,
     hostPorts: hostPortsOf(pod),
     avoids: spec.affinity?.podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution ?? NONE,
-    owner: controllerOf(pod)?.uid ?? "",
+    owner: spreadOwner(pod),
   };
+}
+
+/**
+ * kube-scheduler spreads the pods of these kinds, and those of a Service, which are not looked at here. Pods of other kinds
+ * such as CloneSets go where their preferences and the room are.
+ */
+const SPREAD_KINDS = new Set(["v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet"]);
+
+function spreadOwner(pod: ReadonlyPod): string {
+  const owner = controllerOf(pod);
+  return owner && SPREAD_KINDS.has(`${owner.apiVersion} ${owner.kind}`) ? owner.uid : "";
 }
 
 /** Sidecars hold their ports as long as the pod runs; other init containers finish before they would matter. */

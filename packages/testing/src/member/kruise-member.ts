@@ -36,7 +36,7 @@ export async function startKruiseMember({
   const member = await startTestMember({
     hashes: containerHashes,
     objects: [standardStorageClass()],
-    rules: createKindAdmissions(gates),
+    rules: createKindAdmissions({ kruiseGates: gates }),
     admissions: createKruiseAdmissions({
       appliesTo: () => true,
       gates,

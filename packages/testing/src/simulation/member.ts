@@ -19,7 +19,7 @@ export const MEMBER = "paris";
 export const NAMESPACE = "shop";
 const USER = flotillaUser("test");
 
-export interface TestMemberOptions extends Pick<SimulationDependencies, "times" | "hashes" | "isElsewhere"> {
+export interface TestMemberOptions extends Pick<SimulationDependencies, "times" | "hashes" | "bind"> {
   nodes?: number;
   nodeOptions?: NodeOptions;
   objects?: readonly KubernetesObject[];
@@ -33,7 +33,7 @@ export async function startTestMember({
   objects = [],
   times = { startMs: 0, restartMs: 0, stopMs: 0 },
   hashes,
-  isElsewhere = false,
+  bind,
 }: TestMemberOptions = {}) {
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
@@ -67,7 +67,7 @@ export async function startTestMember({
     informers,
     clock,
     times,
-    isElsewhere,
+    bind,
     hashes,
     events: () => ({
       record: (_cluster, { kind, metadata }, { type, reason, message }) =>

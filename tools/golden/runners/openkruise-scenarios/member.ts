@@ -52,7 +52,7 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const admissions = [
-    ...createKindAdmissions(gates),
+    ...createKindAdmissions({ kruiseGates: gates }),
     ...createKruiseAdmissions({
       appliesTo: () => true,
       gates,

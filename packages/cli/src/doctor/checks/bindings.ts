@@ -27,7 +27,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended, whose template names pods that no member has (`PodsFound`), or whose raised partition takes no pods back (`PodsTakenBack`). Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended, whose template names pods that no member has (`PodsFound`), or whose raised partition takes no pods back (`PodsTakenBack`). Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),

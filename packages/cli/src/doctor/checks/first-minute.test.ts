@@ -32,6 +32,8 @@ const work = (reason: string, message: string): DeepReadonly<Work> =>
 
 const judgeScheduled = (reason: string, message: string): Judgement =>
   bindingsCheck.judge({ bindings: [binding("Scheduled", reason, message)], joined: new Set(["paris"]) }, moment);
+const judgeDispatched = (reason: string, message: string): Judgement =>
+  bindingsCheck.judge({ bindings: [binding("Dispatched", reason, message)], joined: new Set(["paris"]) }, moment);
 const judgeWork = (reason: string, message: string): Judgement => worksCheck.judge([work(reason, message)], moment);
 
 const cases: Record<string, { judged: Judgement; seen: string; problems: number }> = {
@@ -58,6 +60,19 @@ const cases: Record<string, { judged: Judgement; seen: string; problems: number 
   },
   "a binding without enough capacity is counted as recent": {
     judged: judgeScheduled("Unschedulable", "Clusters available replicas are not enough to schedule."),
+    seen: "1 binding, 0 not scheduled or not dispatched, 1 more for less than 60 s",
+    problems: 0,
+  },
+  "a binding whose override fails is reported at once": {
+    judged: judgeDispatched(
+      "RenderFailed",
+      "paris: applying override policy eu: cannot replace /spec/nowhere: the object has no such path",
+    ),
+    seen: "1 binding, 1 not scheduled or not dispatched",
+    problems: 1,
+  },
+  "a rollout that waits for a member is counted as recent": {
+    judged: judgeDispatched("RolloutHeld", "the rollout waits for paris"),
     seen: "1 binding, 0 not scheduled or not dispatched, 1 more for less than 60 s",
     problems: 0,
   },

@@ -50,6 +50,7 @@ import { placementReference } from "./placement-reference.ts";
 import { policiesTie } from "./policies-tie.ts";
 import { policySelectsNothing } from "./policy-selects-nothing.ts";
 import { refused } from "./refused.ts";
+import { repeatedKey } from "./repeated-key.ts";
 import { shorthand } from "./shorthand.ts";
 import { sidecarsetNamespaces } from "./sidecarset-namespaces.ts";
 import { spreadConstraints } from "./spread-constraints.ts";
@@ -71,7 +72,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
   {
     title: "Files and the hub",
     says: "What the hub itself rejects or warns about, checked with or without a running hub.",
-    rules: [unreadable, refused, unknownKind, shorthand, crdNotOnMembers, bindingNames],
+    rules: [unreadable, repeatedKey, refused, unknownKind, shorthand, crdNotOnMembers, bindingNames],
   },
   {
     title: "Policies",

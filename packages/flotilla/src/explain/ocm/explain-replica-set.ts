@@ -1,7 +1,8 @@
 /** Explains rollout progress of a ManifestWorkReplicaSet per Placement, and what blocks it. Pure. */
 import type { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { formatTime, type DeepReadonly } from "@flotilla/base";
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { isCurrent, workFor } from "../../ocm/replicaset/child-works.ts";
 import { planRollout } from "../../ocm/rollout/plan-rollout.ts";
 import { referencesOf } from "../../ocm/replicaset/plan-replica-set.ts";
@@ -10,6 +11,7 @@ import { rolloutOf } from "../../ocm/replicaset/rollout-state.ts";
 import type { DecisionGroup } from "../../ocm/rollout/plan-rollout.ts";
 import type { Verdict } from "../../ocm/replicaset/decided.ts";
 import type { ExplainedRollout, Explanation, Problem } from "../explanation.ts";
+import { unhealthyObjects } from "./explain-work.ts";
 import { refusalIn } from "./work-verdict.ts";
 
 type ReplicaSet = DeepReadonly<ManifestWorkReplicaSet>;
@@ -31,6 +33,8 @@ export type ReplicaSetExplanation = Required<Pick<Explanation, "rollout" | "prob
 const MAX_CLUSTERS = 100;
 const MAX_PROBLEMS = 50;
 const MAX_NAMED = 3;
+/** Per cluster. */
+const MAX_UNHEALTHY = 5;
 const SUCCEEDED = "Succeeded";
 /** The template has not been rolled out to the cluster yet. */
 const WAITING = "Waiting";
@@ -84,7 +88,7 @@ export function explainReplicaSet(
     problems: [
       ...problems,
       ...setProblems(set),
-      ...rollout.flatMap(({ clusters }) => clusters.flatMap(rowProblems)),
+      ...rollout.flatMap(({ clusters }) => clusters.flatMap((row) => rowProblems(row, nowMs))),
     ].slice(0, MAX_PROBLEMS),
   };
 }
@@ -160,12 +164,14 @@ function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work |
     : findCondition(work.status?.conditions, state === "Failed" ? "Degraded" : "Progressing")?.message;
   // Written, but not yet applied by the member.
   const shown = isRefused ? REJECTED : state === "ToApply" ? "Applying" : state;
+  const unhealthy = unhealthyObjects(work).slice(0, MAX_UNHEALTHY);
   return {
     cluster,
     state: shown,
     ...name,
     since: sinceMs !== undefined ? formatTime(sinceMs) : undefined,
     message: message && state !== SUCCEEDED ? message : undefined,
+    unhealthy: unhealthy.length > 0 ? unhealthy : undefined,
   };
 }
 
@@ -200,9 +206,17 @@ const FAILURES: Readonly<Record<string, string>> = {
   [TIMED_OUT]: "the cluster did not finish within progressDeadline",
 };
 
-function rowProblems({ cluster, state, work, message }: Row): Problem[] {
+function rowProblems({ cluster, state, work, message, unhealthy = [] }: Row, nowMs: number): Problem[] {
+  const advice = `run 'flotilla why manifestwork/${work} -n ${cluster}'`;
   const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;
-  if (failure === undefined) return [];
-  const what = state === TIMED_OUT && message ? `${failure}: ${message}` : (message ?? failure);
-  return [{ what: `${cluster}: ${what}`, try: `run 'flotilla why manifestwork/${work} -n ${cluster}'` }];
+  if (failure !== undefined) {
+    const what = state === TIMED_OUT && message ? `${failure}: ${message}` : (message ?? failure);
+    return [{ what: `${cluster}: ${what}`, try: advice }];
+  }
+  return unhealthy.flatMap(({ kind, namespace, name, unhealthy: wrong, unhealthySince }) => {
+    const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs);
+    if (forMs === undefined) return [];
+    const object = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+    return [{ what: `${cluster}: ${object} has not been healthy for ${formatAge(forMs)}: ${wrong}`, try: advice }];
+  });
 }

@@ -10,7 +10,7 @@ import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
 import { optionsOf } from "../../ocm/work/manifest-options.ts";
-import type { ExplainedManifest, Explanation, Problem } from "../explanation.ts";
+import type { ExplainedManifest, Explanation, Problem, UnhealthyObject } from "../explanation.ts";
 import { plainMessage, conditionStatusOf } from "./work-verdict.ts";
 
 type Work = DeepReadonly<ManifestWork>;
@@ -238,6 +238,18 @@ function manifestProblems(manifest: ExplainedManifest): Problem[] {
         },
       ]
     : [];
+}
+
+/** The objects of a work that are degraded or not up to date on its member. A run that has not failed is neither. */
+export function unhealthyObjects({ status }: Work): UnhealthyObject[] {
+  return (status?.resourceStatus?.manifests ?? []).flatMap((reported) => {
+    const { group = "", version = "", kind = "", namespace, name = "" } = reported.resourceMeta;
+    const { unhealthy, unhealthySince } = unhealthyOf(reported);
+    const isRunning = RUN_TO_COMPLETION.has(kind) && findCondition(reported.conditions, "Degraded")?.status !== "True";
+    if (unhealthy === undefined || isRunning) return [];
+    const apiVersion = group ? `${group}/${version}` : version;
+    return [{ apiVersion, kind, namespace: namespace || undefined, name, unhealthy, unhealthySince }];
+  });
 }
 
 function unhealthyOf(reported: ReportedManifest | undefined): Pick<ExplainedManifest, "unhealthy" | "unhealthySince"> {

@@ -267,6 +267,26 @@ describe("a change of the configurations", () => {
     ]);
   });
 
+  test("is reported for the kinds that were requested last, however many there were", () => {
+    const level = openLevel();
+    const changes = reported(level);
+    level.rulesFor("example.io/v1", "First");
+    level.rulesFor("example.io/v1", "Kept");
+    for (let index = 1; index < 8192; index++) {
+      level.rulesFor(`group-${index}.io/v1`, "Gone");
+      level.rulesFor("example.io/v1", "Kept");
+    }
+
+    level.set(
+      makeConfiguration("examples", {
+        clientConfig: NOWHERE,
+        rules: [{ operations: ["*"], apiGroups: ["example.io"], apiVersions: ["v1"], kinds: ["*"] }],
+      }),
+    );
+
+    expect(changes).toEqual([{ group: "example.io", kind: "Kept" }]);
+  });
+
   test("that leaves the webhooks unchanged is not reported, and keeps their connections", async () => {
     const webhook = await serve(answering({ healthy: true }));
     const level = openLevel();

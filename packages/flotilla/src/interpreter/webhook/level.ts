@@ -56,8 +56,8 @@ interface Served {
 }
 
 /**
- * A hub with a hundred operators has some two thousand kinds. Kinds beyond this limit are searched each time, and
- * changes of their rules are not reported.
+ * A hub with a hundred operators has some two thousand kinds. Those that were requested longest ago, such as kinds whose
+ * CRD is gone, are forgotten beyond this limit: changes of their rules are not reported until they are requested again.
  */
 const MAX_REMEMBERED_KINDS = 8192;
 
@@ -72,7 +72,7 @@ export function createWebhookLevel({
   const configurations = new Map<string, readonly Hook[]>();
   /** Keyed by webhook id, which is stable across settings changes. */
   const metrics = new Map<string, HookMetrics>();
-  /** The kinds requested so far; changes of other kinds are not reported. */
+  /** The requested kinds, the last one at the end; changes of other kinds are not reported. */
   const remembered = new Map<string, Served>();
   const listeners: ((changed: ChangedKind) => void)[] = [];
   const failing = new WeakSet<Hook>();
@@ -159,11 +159,10 @@ export function createWebhookLevel({
     name: "webhook",
     rulesFor(apiVersion, kind) {
       const key = `${apiVersion} ${kind}`;
-      let served = remembered.get(key);
-      if (!served) {
-        served = serve({ ...parseApiVersion(apiVersion), apiVersion, kind });
-        if (remembered.size < MAX_REMEMBERED_KINDS) remembered.set(key, served);
-      }
+      const served = remembered.get(key) ?? serve({ ...parseApiVersion(apiVersion), apiVersion, kind });
+      remembered.delete(key);
+      remembered.set(key, served);
+      if (remembered.size > MAX_REMEMBERED_KINDS) remembered.delete(remembered.keys().next().value ?? "");
       return served.rules;
     },
     ownerOf(rule, apiVersion, kind) {

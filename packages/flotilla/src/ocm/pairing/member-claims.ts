@@ -1,6 +1,6 @@
 /**
- * The ClusterClaims of members that the hub reaches: simulated members share one set of informers, others have their
- * own if they serve the kind.
+ * The ClusterClaims of members that the hub reaches: some share one set of informers, others have their own if they
+ * serve the kind.
  */
 import { Cluster } from "@flotilla/karmada";
 import { ClusterClaim } from "@flotilla/ocm";
@@ -20,20 +20,22 @@ export interface MemberClaimsOptions {
   hub: string;
   /** The hub's informers. */
   informers: Informers;
-  /** The informers of a member; undefined while it is not connected. */
-  informersOf(cluster: string): Informers | undefined;
-  /** The informers shared by all simulated members, which always serve the kind. */
-  simulated?: Informers;
+  members: {
+    /** The informers of a member; undefined while it is not connected. */
+    informersOf(cluster: string): Informers | undefined;
+    /** The informers that members share which always serve the kind. */
+    sharedInformers?: Informers | undefined;
+  };
 }
 
-export function createMemberClaims({ hub, informers, informersOf, simulated }: MemberClaimsOptions): MemberClaims {
+export function createMemberClaims({ hub, informers, members }: MemberClaimsOptions): MemberClaims {
   const clusters = informers.of(Cluster);
   const listeners = new Set<(key: ObjectKey) => void>();
   const followed = new WeakSet<Informer<ClusterClaim>>();
 
   /** One informer for each set, followed from its first use; it ends with its connection. */
-  function follow(members: Informers): Informer<ClusterClaim> {
-    const claims = members.of(ClusterClaim);
+  function follow(informersOfMember: Informers): Informer<ClusterClaim> {
+    const claims = informersOfMember.of(ClusterClaim);
     if (followed.has(claims)) return claims;
     followed.add(claims);
     claims.subscribe(({ cluster }) => {
@@ -54,10 +56,10 @@ export function createMemberClaims({ hub, informers, informersOf, simulated }: M
 
   return {
     of(cluster) {
-      const members = informersOf(cluster);
-      if (!members) return undefined;
-      if (members !== simulated && !isServed(cluster)) return [];
-      const claims = follow(members);
+      const theirs = members.informersOf(cluster);
+      if (!theirs) return undefined;
+      if (theirs !== members.sharedInformers && !isServed(cluster)) return [];
+      const claims = follow(theirs);
       return claims.synced ? claims.list({ cluster }) : undefined;
     },
     source: {

@@ -19,8 +19,8 @@ import { createSharedRolesController } from "./shared-roles-controller.ts";
 
 /** Karmada's view of the members. */
 export interface MemberViews {
-  /** The informers that all simulated members share; unset where there are none. */
-  simulated?: Informers;
+  /** The informers that members share which serve every kind of ours; unset where there are none. */
+  sharedInformers?: Informers | undefined;
   /** The informers of a member that the hub reaches; undefined while it is not connected. */
   informersOf(cluster: string): Informers | undefined;
   /** What happens to a member's workloads when it is unjoined. */
@@ -55,7 +55,7 @@ export function createRegistration({
     sets: informers.of(ManagedClusterSet),
     clusters: informers.of(ManagedCluster),
   });
-  const claims = createMemberClaims({ hub, informers, informersOf: members.informersOf, simulated: members.simulated });
+  const claims = createMemberClaims({ hub, informers, members });
   const leaving = createLeaving({ hub, informers, client, events: recorder, clock, leaveModeOf: members.leaveModeOf });
   return [
     createManagedClusterController({

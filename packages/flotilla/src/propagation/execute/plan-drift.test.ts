@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { FieldDrift } from "../../delivery/drift.ts";
 import { makeWork } from "@flotilla/testing/builders.ts";
-import { planDrifted, renderDrift } from "./plan-drift.ts";
+import { changedByOthers, planDrifted, renderDrift } from "./plan-drift.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const field = (name: string, theirs: FieldDrift["theirs"] = 9): FieldDrift => ({
@@ -39,6 +39,17 @@ test("reported drift is True until it ends, and repaired drift stays in the mess
   );
   expect(repaired.status?.conditions).toMatchObject([{ status: "False", reason: "Repaired" }]);
   expect(planDrifted(repaired, [], NOW)).toBe(repaired);
+});
+
+test("a value that a rule kept and the hub takes back is no drift", () => {
+  const kept = { ...field("replicas"), by: { manager: "flotilla-retained", time: NOW } };
+  const object = { kind: "CloneSet", name: "web", isRepaired: true };
+
+  expect(changedByOthers({ ...object, fields: [kept] })).toEqual([]);
+  expect(changedByOthers({ ...object, fields: [kept, field("paused")] })).toEqual([
+    { ...object, fields: [field("paused")] },
+  ]);
+  expect(changedByOthers({ ...object, isRepaired: false, fields: [kept] })).toHaveLength(1);
 });
 
 test("truncates many fields and long values", () => {

@@ -6,6 +6,7 @@ import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { formatSteps } from "../../delivery/drift.ts";
 import type { FieldDrift } from "../../delivery/drift.ts";
+import { KEEPER } from "../../delivery/plan-takeover.ts";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 
 export interface ObjectDrift {
@@ -37,6 +38,13 @@ function renderValue(value: Json | undefined): string {
   if (value === undefined) return "gone";
   const text = JSON.stringify(value);
   return text.length > MAX_VALUE_CHARACTERS ? `${text.slice(0, MAX_VALUE_CHARACTERS)}…` : text;
+}
+
+/** A value that a Retain rule kept and the hub decides again, because the rule has changed, was not changed by a client there. */
+export function changedByOthers(drift: ObjectDrift): ObjectDrift[] {
+  if (!drift.isRepaired) return [drift];
+  const fields = drift.fields.filter(({ by }) => by?.manager !== KEEPER);
+  return fields.length > 0 ? [{ ...drift, fields }] : [];
 }
 
 /** A Work that never drifted has no condition, which saves a write. */

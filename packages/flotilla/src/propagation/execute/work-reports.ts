@@ -10,7 +10,7 @@ import type { EventRecorder, StatusWriter } from "@flotilla/controller-runtime";
 import type { ManifestAttempt } from "./apply-manifests.ts";
 import { planApplied, planDispatching, planManaged } from "./plan-applied.ts";
 import type { Failure } from "./plan-applied.ts";
-import { planDrifted, renderDrift } from "./plan-drift.ts";
+import { changedByOthers, planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { STOPPED_REASONS, TERMINATING } from "../../flotilla-names.ts";
@@ -93,7 +93,9 @@ export function createWorkReports({ hub, status, events, recorder }: WorkReports
 
     drift({ work, key, now }, attempts) {
       const drift = attempts.flatMap(({ kind, name, repairs, attempt }): ObjectDrift[] =>
-        "drift" in attempt && attempt.drift ? [{ kind, name, isRepaired: repairs, fields: attempt.drift }] : [],
+        "drift" in attempt && attempt.drift
+          ? changedByOthers({ kind, name, isRepaired: repairs, fields: attempt.drift })
+          : [],
       );
       if (planDrifted(work, drift, now) === work) return;
       // The end of drift is queued behind the finding, which may not be written yet, and does not replace it.

@@ -1,44 +1,69 @@
 /**
  * Measurements of a scheduling cycle. A cycle over a thousand clusters takes less than a millisecond, so each step is
- * measured as a whole, and the plugins on one of the clusters.
+ * measured as a whole, and the plugins on one of the clusters, while they run.
  */
-import type { FleetCluster } from "./fleet.ts";
 import type { CycleMeter } from "../meter.ts";
-import type { FilterPlugin, SchedulingView, ScorePlugin } from "./framework.ts";
 
-/** Runs the filters for one cluster once more to measure them. They are pure, so this has no effect. */
-export function measureFilters(
-  meter: CycleMeter,
-  view: SchedulingView,
-  cluster: FleetCluster,
-  plugins: readonly FilterPlugin[],
-): void {
-  const startMs = meter.nowMs();
-  let beforeMs = startMs;
-  for (const plugin of plugins) {
-    const { fits } = plugin.filter(view, cluster);
-    const nowMs = meter.nowMs();
-    meter.plugin(plugin.name, "Filter", nowMs - beforeMs, fits);
-    beforeMs = nowMs;
-    if (!fits) return meter.point("Filter", nowMs - startMs, false);
+type Point = "Filter" | "Score";
+
+/** Reading the clock between plugins costs more than most of them, so only the first clusters are timed. */
+const MAX_TIMED_CLUSTERS = 8;
+
+/** The times of the plugins on one cluster. */
+export class PluginTimes {
+  readonly #meter: CycleMeter;
+  readonly #startMs: number;
+  readonly #laps: { plugin: string; tookMs: number; fits: boolean }[] = [];
+  #beforeMs: number;
+
+  constructor(meter: CycleMeter) {
+    this.#meter = meter;
+    this.#startMs = this.#beforeMs = meter.nowMs();
   }
-  meter.point("Filter", beforeMs - startMs, true);
+
+  /** Called after each plugin. */
+  ran(plugin: string, fits: boolean): void {
+    const nowMs = this.#meter.nowMs();
+    this.#laps.push({ plugin, tookMs: nowMs - this.#beforeMs, fits });
+    this.#beforeMs = nowMs;
+  }
+
+  report(point: Point): void {
+    for (const { plugin, tookMs, fits } of this.#laps) this.#meter.plugin(plugin, point, tookMs, fits);
+    if (this.#laps.length > 0)
+      this.#meter.point(
+        point,
+        this.#beforeMs - this.#startMs,
+        this.#laps.every(({ fits }) => fits),
+      );
+  }
 }
 
-/** The same for the score plugins. */
-export function measureScores(
-  meter: CycleMeter,
-  view: SchedulingView,
-  cluster: FleetCluster,
-  plugins: readonly ScorePlugin[],
-): void {
-  const startMs = meter.nowMs();
-  let beforeMs = startMs;
-  for (const plugin of plugins) {
-    plugin.score(view, cluster);
-    const nowMs = meter.nowMs();
-    meter.plugin(plugin.name, "Score", nowMs - beforeMs, true);
-    beforeMs = nowMs;
+/** Times the plugins on the first cluster that fits, among the first ones; on the first one if none of these fits. */
+export class TimedCluster {
+  readonly #meter: CycleMeter | undefined;
+  #timed = 0;
+  #times: PluginTimes | undefined;
+  #hasFit = false;
+
+  constructor(meter: CycleMeter | undefined) {
+    this.#meter = meter;
   }
-  meter.point("Score", beforeMs - startMs, true);
+
+  /** For the next cluster; undefined if it is not timed. */
+  next(): PluginTimes | undefined {
+    if (!this.#meter || this.#hasFit || this.#timed >= MAX_TIMED_CLUSTERS) return undefined;
+    this.#timed++;
+    return new PluginTimes(this.#meter);
+  }
+
+  /** The plugins have run on a timed cluster. */
+  ran(times: PluginTimes, fits: boolean): void {
+    this.#hasFit = fits;
+    if (fits || !this.#times) this.#times = times;
+  }
+
+  report(point: Point): void {
+    this.#times?.report(point);
+  }
 }

@@ -8,7 +8,7 @@ import { estimateReplicas, estimateSets, MOST_REPLICAS, readComponentSet, readRe
 import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from "./assign.ts";
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
 import type { CycleMeter, CycleStep } from "../meter.ts";
-import { measureFilters, measureScores } from "./cycle-meter.ts";
+import { PluginTimes, TimedCluster } from "./cycle-meter.ts";
 import type { Fleet, FleetCluster } from "./fleet.ts";
 import {
   createView,
@@ -119,13 +119,15 @@ function findFitting(
 ): Fitting[] {
   const fitting: Fitting[] = [];
   const plugins = view.neighbours ? groupPlugins : filterPlugins;
+  const timed = new TimedCluster(meter);
   for (const cluster of fleet) {
-    const verdict = judge(view, cluster, plugins);
+    const times = timed.next();
+    const verdict = judge(view, cluster, plugins, times);
     verdicts.push(verdict);
     if (verdict.reason === undefined) fitting.push({ cluster, verdict });
+    if (times) timed.ran(times, verdict.reason === undefined);
   }
-  const sample = fitting[0]?.cluster ?? fleet[0];
-  if (meter && sample) measureFilters(meter, view, sample, plugins);
+  timed.report("Filter");
   return fitting;
 }
 
@@ -135,16 +137,23 @@ function scoreAll(
   estimate: Estimate | undefined,
   meter: CycleMeter | undefined,
 ): ScoredCandidate[] {
-  const sample = fitting[0]?.cluster;
-  if (meter && sample) measureScores(meter, view, sample, scorePlugins);
-  return fitting.map(({ cluster, verdict }) => score(view, cluster, estimate, verdict));
+  return fitting.map(({ cluster, verdict }, index) => {
+    const times = meter && index === 0 ? new PluginTimes(meter) : undefined;
+    return candidateOf(view, cluster, estimate, { verdict, score: scoreOf(view, cluster, times) });
+  });
 }
 
-function judge(view: SchedulingView, cluster: FleetCluster, plugins: readonly FilterPlugin[]): ClusterVerdict {
+function judge(
+  view: SchedulingView,
+  cluster: FleetCluster,
+  plugins: readonly FilterPlugin[],
+  times: PluginTimes | undefined,
+): ClusterVerdict {
   const { name, leaving } = cluster;
   if (leaving) return { cluster: name, reason: "cluster is being removed" };
   for (const plugin of plugins) {
     const verdict = plugin.filter(view, cluster);
+    times?.ran(plugin.name, verdict.fits);
     if (!verdict.fits) return { cluster: name, rejectedBy: plugin.name, reason: verdict.reason };
   }
   return { cluster: name };
@@ -182,21 +191,29 @@ function isOneSet({ spec, multiplePodTemplatesScheduling = false }: CycleInput):
   );
 }
 
-function score(
+function scoreOf(view: SchedulingView, cluster: FleetCluster, times: PluginTimes | undefined): number {
+  let sum = 0;
+  for (const plugin of scorePlugins) {
+    sum += plugin.score(view, cluster);
+    times?.ran(plugin.name, true);
+  }
+  times?.report("Score");
+  return sum;
+}
+
+function candidateOf(
   view: SchedulingView,
   cluster: FleetCluster,
   estimate: Estimate | undefined,
-  verdict: ClusterVerdict,
+  { verdict, score }: { verdict: ClusterVerdict; score: number },
 ): ScoredCandidate {
-  let sum = 0;
-  for (const plugin of scorePlugins) sum += plugin.score(view, cluster);
-  verdict.score = sum;
+  verdict.score = score;
   const room = estimate ? estimate(cluster) : 0;
   const available = room + (view.targets.get(cluster.name) ?? 0);
   if (estimate) verdict.available = available;
   return {
     cluster,
-    score: sum,
+    score,
     overflowOrder: view.tierOf(cluster) ?? 0,
     allocatableReplicas: room,
     availableReplicas: available,

@@ -12,6 +12,9 @@ const PATHS: Readonly<Record<string, readonly string[]>> = {
   Job: IN_TEMPLATE,
 };
 
+/** The kinds whose containers are found without a path. */
+export const KINDS_WITH_CONTAINERS: ReadonlySet<string> = new Set(Object.keys(PATHS));
+
 export interface ContainerAt {
   /** JSON pointer. */
   path: string;
