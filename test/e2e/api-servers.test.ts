@@ -74,8 +74,15 @@ describe.runIf(binaries !== undefined)("API servers on one etcd", { timeout: 300
     );
     const created = await flotilla("keys", "create", "--keys", at("other-keys"));
     const other = await flotilla(
-      ...["apiserver", "--data", at("second"), "--port", "0", "--keys", at("other-keys")],
-      ...["--store", `etcd://${etcd.endpoint.host}`],
+      "apiserver",
+      "--data",
+      at("second"),
+      "--port",
+      "0",
+      "--keys",
+      at("other-keys"),
+      "--store",
+      `etcd://${etcd.endpoint.host}`,
     );
     expect([without.code, created.code, other.code]).toEqual([1, 0, 1]);
     expect(without.stderr).toContain("copy the folder pki of another API server of this hub");

@@ -141,8 +141,14 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
   const SHAPES: Record<string, string[]> = {
     "with the etcd of the chart": [],
     "with an etcd of its own, TLS and encryption": [
-      ...["--set", "store.address=etcds://etcd1:2379\\,etcd2:2379", "--set", "store.tlsSecret=etcd-tls"],
-      ...["--set", "apiserver.encryptionSecret=encryption", "--set", "apiserver.advertiseAddress=hub.example.com"],
+      "--set",
+      "store.address=etcds://etcd1:2379\\,etcd2:2379",
+      "--set",
+      "store.tlsSecret=etcd-tls",
+      "--set",
+      "apiserver.encryptionSecret=encryption",
+      "--set",
+      "apiserver.advertiseAddress=hub.example.com",
     ],
     "with shards": ["--set", "controllers.shards=3", "--set", "controllers.extraArgs={--cluster-failure-threshold=60}"],
   };
@@ -245,7 +251,12 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
       const keys = join(folder.path, "keys");
       await flotilla("keys", "create", "--keys", keys);
       const { code, stdout } = await flotilla(
-        ...["keys", "kubeconfig", "--keys", keys, "--server", "https://hub-flotilla.fleet.svc:6443"],
+        "keys",
+        "kubeconfig",
+        "--keys",
+        keys,
+        "--server",
+        "https://hub-flotilla.fleet.svc:6443",
       );
 
       expect(code).toBe(0);
