@@ -1,6 +1,6 @@
 /**
  * `npm run audit`: known vulnerabilities of what the package ships (`npm audit`). Exits 1 for high and critical ones. Not
- * every registry answers the question; that is printed, and is no failure.
+ * every registry answers the question; that is printed, and is not a failure.
  */
 import { spawnSync } from "node:child_process";
 

@@ -22,10 +22,11 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   kubernetes: runtime,
   openkruise: kinds,
   argo: kinds,
-  // Both accept shorthand for OpenKruise's kinds.
+  // Policies warn when they select a cluster-scoped kind of OpenKruise from a namespace; ManifestWorks accept shorthand.
   karmada: [...kinds, "openkruise"],
   ocm: [...kinds, "openkruise"],
-  // Knows no product. It reads types of a few Kubernetes kinds: Namespace, CustomResourceDefinition, RBAC, tokens.
+  // Knows no product. It uses kinds and rules of Kubernetes: namespaces, CRDs, RBAC, tokens, quota, Services, APIServices,
+  // admission and flow control, DRA (docs/adr/0028).
   apiserver: [...client, "cel", "kubernetes"],
   simulation: products,
   flotilla: [...products, "lua"],

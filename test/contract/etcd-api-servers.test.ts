@@ -65,7 +65,7 @@ describe.runIf(binaries !== undefined)("three API servers on one etcd", { timeou
     }
   });
 
-  test("an update at one server with the version that another one returned is no conflict", async () => {
+  test("an update at one server with the version that another one returned is not a conflict", async () => {
     await at(0).request("POST", MAPS, makeConfigMap("handed-on"));
     for (let round = 0; round < 30; round++) {
       const read = await at(round).request("GET", `${MAPS}/handed-on`);

@@ -144,7 +144,7 @@ test("server-side apply merges a list by its key", async () => {
   ]);
 });
 
-test("prints its columns", async () => {
+test("an own kind prints its columns", async () => {
   const { request } = await serve();
   await request("POST", WINDOWS, makeWindow({ steps: [] }));
   await request(
@@ -169,7 +169,7 @@ test("prints its columns", async () => {
   ]);
 });
 
-test("is accepted as a CustomResourceDefinition, whose rules are within the cost limits", async () => {
+test("an own kind is accepted as a CustomResourceDefinition, whose rules are within the cost limits", async () => {
   const { request } = await createTestServer();
 
   const { status, body } = await request(

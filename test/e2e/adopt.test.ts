@@ -111,7 +111,7 @@ describe("members with workloads of their own", { timeout: LIMIT_MS }, () => {
     expect(await pods("web")).toEqual(before);
   });
 
-  test("that differ are rejected with exit code 1, and wrong usage with 2", async () => {
+  test("members with workloads of their own that differ are rejected with exit code 1, and wrong usage with 2", async () => {
     await client.create(Deployment, "member1", makeDeployment("shop/api").image("api:1").build());
     await client.create(Deployment, "member2", makeDeployment("shop/api").image("api:2").build());
 

@@ -275,7 +275,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     "that is another kind of file": {
       line: "status --kubeconfig @deployment.yaml",
       code: WRONG_USAGE,
-      want: /deployment\.yaml is not a kubeconfig: its kind is "Deployment", not Config/,
+      want: /deployment\.yaml is not a kubeconfig: its kind is "Deployment"; it must be Config/,
     },
     "without a current context": {
       line: "status --kubeconfig @no-context.kubeconfig",

@@ -91,7 +91,7 @@ contract("client-node", (subject) => {
     ]).toEqual([5, true]);
   });
 
-  test("lists are paginated", async () => {
+  test("the Node client reads lists in pages", async () => {
     for (let index = 0; index < 5; index++)
       await core.createNamespacedConfigMap({ namespace, body: configMap(`page-${index}`, { paged: "yes" }) });
 

@@ -60,7 +60,7 @@ test("completes members, namespaces, types and names from a hub", () => {
   });
 });
 
-test("does not wait for a hub that is not running, and prints no error", () => {
+test("completion does not wait for a hub that is not running, and prints no error", () => {
   expect(run("flotilla", "__complete", "unjoin", "--data", join(folder.path, "nowhere"), "")).toEqual({
     out: ":4\n",
     err: "",

@@ -44,7 +44,7 @@ describe.runIf(binaries !== undefined)("a hub moves", () => {
     );
 
   test(
-    "to etcd and back, without a change of a pod, and its kubeconfigs stay valid",
+    "a hub moves to etcd and back, without a change of a pod, and its kubeconfigs stay valid",
     { timeout: 240_000 },
     async () => {
       const address = `etcd://${etcd.endpoint.host}`;

@@ -56,7 +56,7 @@ afterEach(async () => {
   await member.stop();
 });
 
-test("its workloads, its OpenKruise and the requests to it are measured", async () => {
+test("the workloads of a remote member, its OpenKruise and the requests to it are measured", async () => {
   await hub.client.create(Secret, "hub", {
     apiVersion: "v1",
     kind: "Secret",

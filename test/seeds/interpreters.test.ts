@@ -77,7 +77,7 @@ describe.each([
       "spec.customizations.scale.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision.luaScript with a function ReviseReplica",
       "spec.customizations.statusReflection.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.statusReflection.luaScript with a function ReflectStatus",
       "spec.customizations.retention.jsonPaths is shorthand; it is stored in the canonical form, spec.customizations.retention.luaScript with a function Retain",
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than asked",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than requested",
     ]);
     expect(rulesIn(accepted.stored)).toEqual(["replicaResource", "replicaRevision", "retention", "statusReflection"]);
   });

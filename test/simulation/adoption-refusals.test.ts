@@ -61,7 +61,7 @@ describe("members that differ", () => {
     ]);
   });
 
-  test("in rollout progress are rejected, because the fleet would level it", async () => {
+  test("members that differ in rollout progress are rejected, because the fleet would level it", async () => {
     const release = (partition: number) => ({
       spec: {
         template: { spec: { containers: [{ name: "web", image: "web:2" }] } },
@@ -87,7 +87,7 @@ describe("members that differ", () => {
     expect(await fleet.running()).toEqual(before);
   });
 
-  test("in a Secret are always rejected: its values must not be copied to another object", async () => {
+  test("members that differ in a Secret are always rejected: its values must not be copied to another object", async () => {
     const secret = (word: string): KubernetesObject =>
       ({
         apiVersion: "v1",
@@ -103,7 +103,7 @@ describe("members that differ", () => {
     );
   });
 
-  test("in the same StatefulSet ordinals are rejected, and count separately on request", async () => {
+  test("members that differ in the same StatefulSet ordinals are rejected, and count separately on request", async () => {
     const statefulSet = {
       apiVersion: "apps.kruise.io/v1beta1",
       kind: "StatefulSet",

@@ -32,14 +32,14 @@ let stored: HubCredentials | undefined;
 let seed = 0;
 const rotations: Rotation[] = [];
 /** Injected errors for storing credentials, before the request and after. */
-let trouble: { prepare?: Error; save?: Error } = {};
+let problem: { prepare?: Error; save?: Error } = {};
 const store: CredentialStore = {
   load: async () => stored,
   async prepare() {
-    if (trouble.prepare) throw trouble.prepare;
+    if (problem.prepare) throw problem.prepare;
   },
   async save(credentials) {
-    if (trouble.save) throw trouble.save;
+    if (problem.save) throw problem.save;
     stored = credentials;
   },
 };
@@ -49,7 +49,7 @@ beforeEach(async () => {
   fleet = await startTestFleet({ members: [], clock, authority: await createCertificateAuthority({ clock }) });
   stopping = new AbortController();
   stored = undefined;
-  trouble = {};
+  problem = {};
   rotations.length = 0;
 });
 afterEach(async () => {
@@ -243,34 +243,34 @@ test("the name of a cluster that the hub reaches itself is taken", async () => {
 });
 
 /** Retries until the test ends. */
-function insist(keeper: CredentialKeeper): void {
+function keepTrying(keeper: CredentialKeeper): void {
   keeper.obtain(stopping.signal).catch((error: unknown) => {
     if (!stopping.signal.aborted) throw error;
   });
 }
 
 test("an agent that cannot store a certificate requests none", async () => {
-  trouble = { prepare: new Error("no room") };
-  insist(createKeeper());
+  problem = { prepare: new Error("no room") };
+  keepTrying(createKeeper());
   await run(MINUTE_MS);
 
   expect(await requests()).toEqual([]);
   expect(rotations.at(-1)).toEqual({ ok: false, message: "no room" });
 
-  trouble = {};
+  problem = {};
   await run(2 * MINUTE_MS);
   expect(await requests()).toHaveLength(1);
 });
 
 test("a certificate that could not be stored at first is stored later, and not requested twice", async () => {
-  trouble = { save: new Error("no room") };
-  insist(createKeeper());
+  problem = { save: new Error("no room") };
+  keepTrying(createKeeper());
   await untilAsked();
   await accept();
   await run(5 * MINUTE_MS);
   expect([stored, (await requests()).length]).toEqual([undefined, 1]);
 
-  trouble = {};
+  problem = {};
   await run(10 * MINUTE_MS);
 
   expect(stored).toMatchObject({ cluster: "paris", agent: "agent1" });
@@ -281,7 +281,7 @@ test("an expired bootstrap token is reported, with the command that creates anot
   const refuse = (): never => {
     throw unauthorized();
   };
-  insist(createKeeper("paris-id", { ...bootstrapClient(), get: refuse }));
+  keepTrying(createKeeper("paris-id", { ...bootstrapClient(), get: refuse }));
   await run(5_000);
 
   expect(rotations.at(-1)).toEqual({
@@ -307,7 +307,7 @@ test("decided requests do not count, and at most ten are pending", async () => {
   for (let index = 0; index < 12; index++) await leave(`old-${index}`);
   await decide("Denied");
   for (let index = 0; index < 10; index++) await leave(`waiting-${index}`);
-  insist(createKeeper());
+  keepTrying(createKeeper());
   await run(5_000);
   expect(rotations.at(-1)).toEqual({ ok: false, message: expect.stringContaining("too many csr: 10 requests") });
 

@@ -1,6 +1,6 @@
 /**
  * Registration through Karmada's API on a running hub: which requests are approved, what the hub grants to a new agent,
- * when it takes that back, and what a join token is good for.
+ * when it revokes that, and what a join token is good for.
  */
 import { X509Certificate } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -212,13 +212,13 @@ describe("a join token", () => {
     expect(await ask("r2", userOf("paris-impersonator"), token())).toContain("names a Secret of another cluster");
   });
 
-  test("for Open Cluster Management's API registers nothing through Karmada's", async () => {
+  test("a join token for Open Cluster Management's API registers nothing through Karmada's", async () => {
     expect(await ask("r1", userOf("oslo"), token("abcdef", OCM_TOKENS))).toContain(
       "is not for Karmada's API; create one with 'flotilla token --through karmada'",
     );
   });
 
-  test("for Open Cluster Management's API reads no ConfigMaps and lists no clusters", async () => {
+  test("a join token for Open Cluster Management's API reads no ConfigMaps and lists no clusters", async () => {
     const client = token("abcdef", OCM_TOKENS);
 
     await expect(client.list(ManagedCluster, { cluster: "hub" })).rejects.toMatchObject({ status: { code: 403 } });
@@ -227,7 +227,7 @@ describe("a join token", () => {
     ).rejects.toMatchObject({ status: { code: 403 } });
   });
 
-  test("for one cluster registers one, also if two requests arrive together", async () => {
+  test("a join token for one cluster registers one, also if two requests arrive together", async () => {
     await makeToken();
     await post("r1", userOf("oslo"), token());
     await post("r2", userOf("paris"), token());
@@ -238,7 +238,7 @@ describe("a join token", () => {
     expect(states).toEqual(["issued", expect.stringMatching(/^the token abcdef was already used by request r[12]/)]);
   });
 
-  test("for one cluster is deleted after its certificate was issued and could be fetched", async () => {
+  test("a join token for one cluster is deleted after its certificate was issued and could be fetched", async () => {
     await makeToken();
     await ask("r1", userOf("oslo"), token());
 
@@ -249,7 +249,7 @@ describe("a join token", () => {
     expect(await hasToken()).toBe(false);
   });
 
-  test("for one cluster survives the approved request of karmadactl register, and a request that was denied", async () => {
+  test("a join token for one cluster survives the approved request of karmadactl register, and a request that was denied", async () => {
     await makeToken();
     await ask("agent-rbac-generator-oslo1", "system:karmada:agent:rbac-generator", token());
     await approve("agent-rbac-generator-oslo1");
@@ -261,7 +261,7 @@ describe("a join token", () => {
     expect(await ask("r2", userOf("oslo"), token())).toBe("issued");
   });
 
-  test("for several clusters registers them, and stays", async () => {
+  test("a join token for several clusters registers them, and stays", async () => {
     await makeToken("abcdef", {});
 
     expect([await ask("r1", userOf("oslo"), token()), await ask("r2", userOf("paris"), token())]).toEqual([
@@ -335,11 +335,11 @@ describe("a registered agent", () => {
     await fleet.run(MINUTE_MS);
 
     expect(await ask("r2", userOf("oslo"), as(userOf("oslo"), AGENTS, KARMADA_TOKENS))).toContain(
-      "cluster oslo is no pull member of this hub",
+      "cluster oslo is not a pull member of this hub",
     );
   });
 
-  test("that never creates its Cluster loses its permissions when its certificate expires", async () => {
+  test("a registered agent that never creates its Cluster loses its permissions when its certificate expires", async () => {
     await ask("r1", userOf("oslo"), token());
 
     await fleet.run(6 * DAY_MS);

@@ -68,7 +68,7 @@ test("without permission to create the namespace the error has a remedy", async 
   );
 });
 
-test("without permission to write there the error is reported before a certificate is requested", async () => {
+test("without permission to write Secrets in the namespace the error is reported before a certificate is requested", async () => {
   const { fleet, store } = await start(NAMESPACES);
   await fleet.client.create(Namespace, "paris", { apiVersion: "v1", kind: "Namespace", metadata: { name: "agents" } });
 

@@ -1,6 +1,6 @@
 /**
  * A member loses the objects of a kind, because its CRD or the object itself is deleted there, and gets them again. A
- * release that is under way reaches no more pods than asked, and no pod is taken back.
+ * release that is under way reaches no more pods than requested, and no pod is rolled back.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
@@ -94,7 +94,7 @@ describe("a CRD that is deleted and created again on a member", () => {
 
   const gaps: Record<string, number> = { "in the same moment": 0, "after a second": 1_000, "after a minute": 60_000 };
   for (const [when, gapMs] of Object.entries(gaps))
-    test(`${when} lets a release reach no more pods than asked, and takes none back`, async () => {
+    test(`${when} lets a release reach no more pods than requested, and rolls none back`, async () => {
       await start();
       await release("web:2", 4);
 

@@ -130,7 +130,7 @@ describe("a rollout of a CloneSet over three members", () => {
     expect(workWrites()).toBe(members.length);
   });
 
-  test("with an unknown order is rejected on the binding, changes nothing, and is not retried constantly", async () => {
+  test("a rollout of a CloneSet over three members with an unknown order is rejected on the binding, changes nothing, and is not retried constantly", async () => {
     await release();
     fleet.resetWrites();
 
@@ -276,7 +276,7 @@ describe("an Advanced StatefulSet over two members", () => {
     expect(await ordinals()).toEqual([[], [0, 1, 2, 3, 4, 5]]);
   });
 
-  test("that moves before its first delivery starts elsewhere once the member is back", async () => {
+  test("an Advanced StatefulSet over two members that moves before its first delivery starts elsewhere once the member is back", async () => {
     const setFault = (fault: string | null): Promise<unknown> =>
       fleet.client.patch(
         Cluster,
@@ -447,7 +447,7 @@ describe("a UnitedDeployment over two members", () => {
   const members = ["member1", "member2"];
 
   test.each(["v1alpha1", "v1beta1"])(
-    "in %s has subsets that add up, aggregates their status, and then writes nothing",
+    "a UnitedDeployment over two members in %s has subsets that add up, aggregates their status, and then writes nothing",
     async (version) => {
       await start(
         members,

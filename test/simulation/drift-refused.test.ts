@@ -104,7 +104,7 @@ describe("a kind that the member does not serve", () => {
     expect(await find(fleet.client, Widget, { cluster: "member1", ...web })).toBeDefined();
   });
 
-  test("in this version is delivered in another served version, and watched there", async () => {
+  test("a kind that the member does not serve in this version is delivered in another served version, and watched there", async () => {
     await start("none", "v1", "ConfigMap");
     await definition("member1", "apps.kruise.io", "CloneSet", "clonesets", "v1alpha1");
     await fleet.run(SETTLED_MS);

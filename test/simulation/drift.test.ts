@@ -147,7 +147,7 @@ describe("a field changed on a member", () => {
 });
 
 describe("nothing is written", () => {
-  test("for a value that the member normalizes, also after a restart", async () => {
+  test("nothing is written for a value that the member normalizes, also after a restart", async () => {
     await start();
     const limits = { cpu: "1000m", memory: "1024Mi" };
     await fleet.client.create(
@@ -174,7 +174,7 @@ describe("nothing is written", () => {
     expect(writesToMembers()).toEqual([]);
   });
 
-  test("for a status that the member's controllers report repeatedly", async () => {
+  test("nothing is written for a status that the member's controllers report repeatedly", async () => {
     await start();
     fleet.resetWrites();
 
@@ -205,7 +205,7 @@ describe("an object scaled by an autoscaler", () => {
     return fleet.client.get(kind, onMember);
   };
 
-  test("on the member keeps its replicas while other changes are propagated, and gets ours back when the autoscaler is deleted", async () => {
+  test("an object scaled by an autoscaler on the member keeps its replicas while other changes are propagated, and gets ours back when the autoscaler is deleted", async () => {
     await start();
     await fleet.client.create(HorizontalPodAutoscaler, "member1", autoscaler("Deployment", "apps/v1"));
 
@@ -234,7 +234,7 @@ describe("an object scaled by an autoscaler", () => {
     expect(await replicas()).toBe(3);
   });
 
-  test("that is propagated keeps the replicas of a CloneSet too", async () => {
+  test("an object scaled by an autoscaler that is propagated keeps the replicas of a CloneSet too", async () => {
     await start();
     await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(2).build());
     await fleet.client.create(HorizontalPodAutoscaler, "hub", autoscaler("CloneSet", "apps.kruise.io/v1alpha1"));

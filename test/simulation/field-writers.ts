@@ -44,7 +44,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   managed: "execute",
   MemberDecides: "dispatch",
   PodsFound: "dispatch",
-  PodsTakenBack: "dispatch",
+  PodsRolledBack: "dispatch",
 };
 /** Producers of eviction tasks that have Karmada's names. */
 const PRODUCERS: Readonly<Record<string, string>> = {

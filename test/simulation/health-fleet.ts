@@ -12,8 +12,8 @@ import { renderDoctor } from "../../packages/cli/src/doctor/render-doctor.ts";
 import { runChecks } from "../../packages/cli/src/doctor/run-checks.ts";
 import { plain } from "../../packages/cli/src/paint.ts";
 import { createHubLists } from "../../packages/cli/src/doctor/context.ts";
-import { slimObject } from "../../packages/cli/src/doctor/slim.ts";
-import { surroundings } from "../../packages/cli/src/doctor/surroundings.ts";
+import { slimObject } from "../../packages/cli/src/doctor/slim-objects.ts";
+import { localEnvironment } from "../../packages/cli/src/doctor/local-environment.ts";
 import { runCommand } from "./run-command.ts";
 
 export type Manifest = JsonObject & { apiVersion: string; kind: string; metadata: JsonObject & { name: string } };
@@ -110,7 +110,7 @@ export async function startHealthFleet(options: TestFleetOptions): Promise<Healt
         clock,
         signal,
         only: undefined,
-        surroundings,
+        localEnvironment,
         lists,
         checks: new Set(CHECKS.map(({ name }) => name)),
       };

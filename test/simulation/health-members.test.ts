@@ -285,7 +285,7 @@ test("a policy with parts that have no effect, and one that no member fits, are 
   expect(await doctorText("problem")).toMatch(/^Deployment lost\/web: 0\/2 clusters are available: /m);
 });
 
-test("a member that was drained, and one that has just joined, are no problem", async () => {
+test("a member that was drained, and one that has just joined, are not a problem", async () => {
   world = await startHealthFleet({ members: ["m1", "m2"], nodes: 1 });
   await world.create(
     "hub",
@@ -306,7 +306,7 @@ test("a member that was drained, and one that has just joined, are no problem", 
   expect(await doctorText("problem")).toBe("");
 });
 
-test("a Job that finished long ago is no problem, also after its member was drained", async () => {
+test("a Job that finished long ago is not a problem, also after its member was drained", async () => {
   world = await startHealthFleet({ members: ["m1", "m2"], nodes: 1 });
   await world.create(
     "hub",

@@ -244,7 +244,7 @@ describe("works stay the same objects", () => {
     });
   }
 
-  test("when their Placement is referenced twice, and nothing is written afterwards", async () => {
+  test("works stay the same objects when their Placement is referenced twice, and nothing is written afterwards", async () => {
     await roll({ type: "All" });
     const before = await identities();
 
@@ -258,7 +258,7 @@ describe("works stay the same objects", () => {
     ).toEqual([]);
   });
 
-  test("when another Placement of the set chooses their cluster instead", async () => {
+  test("works stay the same objects when another Placement of the set chooses their cluster instead", async () => {
     await place("more");
     await roll({ type: "All" });
     const before = await identities();

@@ -91,7 +91,7 @@ test("CloneSets are rolled out member by member", async () => {
   expect(await images()).toEqual(["web:2", "web:2", "web:2"]);
 });
 
-test("an object that the hub changes to and fro is no longer written until its set changes, also after a restart", async () => {
+test("an object that the hub changes back and forth is no longer written until its set changes, also after a restart", async () => {
   const engine = createLastingEngine();
   await start({ engine });
   await prepare();
@@ -111,7 +111,7 @@ test("an object that the hub changes to and fro is no longer written until its s
 
   await fight(8);
   expect(await works.manifestCondition("web", 0, "Applied")).toMatch(
-    /^False Oscillating Failed to apply manifest: CloneSet web: the hub changed spec.template.spec.containers to and fro 3 times within ten minutes, and no longer writes the object until ManifestWorkReplicaSet shop\/web \(generation 1\) changes$/,
+    /^False Oscillating Failed to apply manifest: CloneSet web: the hub changed spec.template.spec.containers back and forth 3 times within ten minutes, and no longer writes the object until ManifestWorkReplicaSet shop\/web \(generation 1\) changes$/,
   );
   const { clock } = works.fleet;
   await works.fleet.stop();

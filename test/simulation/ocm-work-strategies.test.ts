@@ -218,7 +218,7 @@ describe("ServerSideApply", () => {
     expect([await replicas(), await image()]).toEqual([2, "web:2"]);
   });
 
-  test("with OnSpokeChange keeps a change on the member until the work changes", async () => {
+  test("ServerSideApply with OnSpokeChange keeps a change on the member until the work changes", async () => {
     await works.create(
       "web",
       [deployment("web")],
@@ -259,7 +259,7 @@ describe("ServerSideApply", () => {
 });
 
 describe("feedback", () => {
-  test("of a kind without a well-known status fails, and the object is applied anyway", async () => {
+  test("feedback of a kind without a well-known status fails, and the object is applied anyway", async () => {
     await works.create("settings", [configMap("settings")], {
       manifestConfigs: [treat("", "configmaps", "settings", { feedbackRules: [{ type: "WellKnownStatus" }] })],
     });

@@ -286,7 +286,7 @@ describe("an object of two works", () => {
     expect((await works.fleet.client.list(ManifestWork, { cluster: HUB })).items).toEqual([]);
   });
 
-  test("with different specs follows the later one, and the other reports it", async () => {
+  test("an object of two works with different specs follows the later one, and the other reports it", async () => {
     const { fleet } = works;
     await works.create("first", [configMap("shared", { a: "1" })]);
     await works.create("second", [configMap("shared", { a: "2" })]);

@@ -183,7 +183,7 @@ describe("a Deployment under a policy with weights", () => {
     expect(await onMembers(Deployment, "web", ({ spec }) => spec.replicas)).toEqual([2, 1, 1]);
   });
 
-  test("without a fitting cluster reports why", async () => {
+  test("a Deployment under a policy with weights without a fitting cluster reports why", async () => {
     await start();
     await apply(makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ elsewhere: 1 }).build());
 
@@ -460,7 +460,7 @@ test("a suspended Work is not applied until it is resumed", async () => {
 describe("a CloneSet", () => {
   const v1alpha1 = inVersion<CloneSetV1alpha1 & KubernetesObject>(CloneSet, "v1alpha1");
 
-  test.each(["v1alpha1", "v1beta1"])("in %s is divided, runs and reports", async (version) => {
+  test.each(["v1alpha1", "v1beta1"])("a CloneSet in %s is divided, runs and reports", async (version) => {
     await start(3);
     await apply(makePolicy("shop/all").selects(`apps.kruise.io/${version}`, "CloneSet").weights(clusters).build());
 

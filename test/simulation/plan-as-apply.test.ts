@@ -175,7 +175,7 @@ describe("an object that a member already has", () => {
     );
   });
 
-  test("that was not looked at is named", async () => {
+  test("an object that a member already has that was not looked at is named", async () => {
     client = {
       ...fleet.client,
       raw: (request, signal) =>
@@ -435,7 +435,7 @@ describe("a ManifestWork", () => {
     expect(text).toContain("CloneSet default/web on member1 stays: its update strategy is CreateOnly");
   });
 
-  test("of a ManifestWorkReplicaSet is not planned, and the plan says so", async () => {
+  test("a ManifestWork of a ManifestWorkReplicaSet is not planned, and the plan reports it", async () => {
     const { text } = await plan({
       apiVersion: "work.open-cluster-management.io/v1alpha1",
       kind: "ManifestWorkReplicaSet",

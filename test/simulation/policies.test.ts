@@ -53,29 +53,29 @@ const reasons = async () =>
     .map(({ reason }) => reason);
 
 describe("preemption", () => {
-  const cases: Record<string, { before: PropagationPolicy; rival: PropagationPolicy; want: string }> = {
+  const cases: Record<string, { before: PropagationPolicy; competitor: PropagationPolicy; want: string }> = {
     "a higher priority alone takes over nothing": {
       before: policy("a", "member1"),
-      rival: policy("b", "member2", ({ spec }) => (spec.priority = 5)),
+      competitor: policy("b", "member2", ({ spec }) => (spec.priority = 5)),
       want: "a",
     },
     "a higher priority with preemption takes over": {
       before: policy("a", "member1"),
-      rival: policy("b", "member2", ({ spec }) => Object.assign(spec, { priority: 5, preemption: "Always" })),
+      competitor: policy("b", "member2", ({ spec }) => Object.assign(spec, { priority: 5, preemption: "Always" })),
       want: "b",
     },
     "the same priority takes over nothing, even with preemption": {
       before: policy("b", "member1"),
-      rival: policy("a", "member2", ({ spec }) => (spec.preemption = "Always")),
+      competitor: policy("a", "member2", ({ spec }) => (spec.preemption = "Always")),
       want: "b",
     },
   };
-  for (const [behaviour, { before, rival, want }] of Object.entries(cases)) {
+  for (const [behaviour, { before, competitor, want }] of Object.entries(cases)) {
     test(behaviour, async () => {
       await apply(before);
       await createWeb();
       await fleet.run(SETTLED_MS);
-      await apply(rival);
+      await apply(competitor);
       await fleet.run(SETTLED_MS);
 
       expect(await owner()).toBe(want);

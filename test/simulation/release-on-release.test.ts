@@ -1,5 +1,5 @@
 /**
- * A release that begins while another is not complete: pods of three templates run. Raising its partition takes back
+ * A release that begins while another is not complete: pods of three templates run. Raising its partition rolls back
  * exactly the pods asked for, to what they ran before, and changes no other pod.
  */
 import { afterEach, describe, expect, test } from "vitest";
@@ -81,7 +81,7 @@ const updated = async (): Promise<number | undefined> =>
   (await fleet.client.get(CloneSet, web)).status?.updatedReplicas;
 
 describe.each(["InPlaceIfPossible", "ReCreate"] as const)("a release during another one, %s,", (podUpdatePolicy) => {
-  test("is taken back pod by pod, and with the highest partition the pods run what they ran before it", async () => {
+  test("is rolled back pod by pod, and with the highest partition the pods run what they ran before it", async () => {
     await start(podUpdatePolicy);
     await release(2, 3);
     expect(await versions()).toBe("1×3 2×9");
@@ -141,7 +141,7 @@ test("changes the pods of the release even if others are not ready or come first
   expect(status?.conditions?.find(({ type }) => type === "Dispatched")?.status ?? "True").toBe("True");
 });
 
-test("is shown by a plan, with the number of pods, and by `why` while it is taken back", async () => {
+test("a rollback of a release is shown by a plan, with the number of pods, and by `why` while it is rolled back", async () => {
   const rules = await startRulesFleet();
   fleet = rules;
   await rules.release({ image: "web:2", partition: 4 });
@@ -153,7 +153,7 @@ test("is shown by a plan, with the number of pods, and by `why` while it is take
   const { notes, changes } = await rules.plan({ partition: 9 });
 
   expect(notes).toEqual([
-    "CloneSet shop/web: the release is taken back from 1 pod on member2, to what the pods ran before; pods of several earlier templates run there, so the first step only counts them, and the others follow as members report",
+    "CloneSet shop/web: this rolls back 1 pod on member2 to the templates that the pods ran before; pods of several earlier templates run there, so the first step only counts them, and the other steps follow as members report",
   ]);
   expect(changes.map(({ cluster }) => cluster)).toContain("member2");
   await rules.release({ partition: 9 });
@@ -165,10 +165,10 @@ test("is shown by a plan, with the number of pods, and by `why` while it is take
   expect((await rules.why()).problems).toEqual([]);
 });
 
-describe("a raised partition that takes no pods back", () => {
+describe("a raised partition that does not roll pods back", () => {
   const db = { cluster: "hub", namespace: "shop", name: "db" };
 
-  test("of an Advanced StatefulSet is reported by the binding, `why` and `status`, also after a complete release", async () => {
+  test("a raised partition that does not roll pods back of an Advanced StatefulSet is reported by the binding, `why` and `status`, also after a complete release", async () => {
     fleet = await startTestFleet({ members: MEMBERS, nodes: 3 });
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     const policy = makePolicy("shop/all")
@@ -196,32 +196,32 @@ describe("a raised partition that takes no pods back", () => {
       await fleet.client.patch(AdvancedStatefulSet, db, { spec }, { type: "merge" });
       await fleet.run(60_000);
     };
-    const notTakenBack = async (): Promise<string | undefined> => {
+    const notRolledBack = async (): Promise<string | undefined> => {
       const { status } = await fleet.client.get(ResourceBinding, { ...db, name: "db-statefulset" });
-      const condition = status?.conditions?.find(({ type }) => type === "PodsTakenBack");
+      const condition = status?.conditions?.find(({ type }) => type === "PodsRolledBack");
       return condition?.status === "False" ? condition.message : undefined;
     };
-    expect(await notTakenBack()).toBeUndefined();
+    expect(await notRolledBack()).toBeUndefined();
 
     await set("db:2", 2);
-    expect(await notTakenBack()).toBeUndefined();
+    expect(await notRolledBack()).toBeUndefined();
     await set("db:2", 5);
     const said =
-      "3 pods are not taken back from the release on member2, member3, where 4 have it instead of 1: an Advanced StatefulSet is updated from its highest ordinal down, and takes no pods back";
-    expect(await notTakenBack()).toBe(`${said}; release the previous template to replace them`);
+      "3 pods are not rolled back from the release on member2, member3, where 4 have it instead of 1: an Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back";
+    expect(await notRolledBack()).toBe(`${said}; release the previous template to replace them`);
     const { problems } = await fleet.client.get(Explanation, { ...db, name: "db-statefulset" });
     expect(problems).toEqual([{ what: said, try: "release the previous template to replace them" }]);
-    expect((await runCommand(fleet, "status", "-n", "shop")).text).toContain("3 pods are not taken back");
+    expect((await runCommand(fleet, "status", "-n", "shop")).text).toContain("3 pods are not rolled back");
 
     await set("db:2", 0);
-    expect(await notTakenBack()).toBeUndefined();
+    expect(await notRolledBack()).toBeUndefined();
     await set("db:2", 4);
-    expect(await notTakenBack()).toContain("4 pods are not taken back");
+    expect(await notRolledBack()).toContain("4 pods are not rolled back");
     await set("db:1", 0);
-    expect(await notTakenBack()).toBeUndefined();
+    expect(await notRolledBack()).toBeUndefined();
   });
 
-  test("of a CloneSet is reported if the release began without a partition", async () => {
+  test("a raised partition that does not roll pods back of a CloneSet is reported if the release began without a partition", async () => {
     await start("InPlaceIfPossible");
     await release(2, 0);
 
@@ -231,7 +231,7 @@ describe("a raised partition that takes no pods back", () => {
     const { status } = await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" });
     expect(status?.conditions).toContainEqual(
       expect.objectContaining({
-        type: "PodsTakenBack",
+        type: "PodsRolledBack",
         status: "False",
         reason: "NotPossible",
         message: expect.stringContaining("the release began without a partition") as string,

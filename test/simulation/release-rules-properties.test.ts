@@ -1,5 +1,5 @@
 /**
- * Releases by partition with any combination of users' rules, sound and unsound: no template is sent to and fro, no more
+ * Releases by partition with any combination of users' rules, sound and unsound: no template is sent back and forth, no more
  * pods get the release than asked, and whatever is not as asked is named by `flotilla why` and `status`.
  */
 import * as fc from "fast-check";
@@ -91,7 +91,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ do: "no rules" }) },
 );
 
-test("with any rules, a release reaches no more pods than asked, sends no template to and fro, and names what is wrong", async () => {
+test("with any rules, a release reaches no more pods than requested, sends no template back and forth, and names what is wrong", async () => {
   const property = fc.asyncProperty(
     rules,
     fc.integer({ min: 1, max: 10 }),
@@ -127,7 +127,7 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     if (next.do === "rules") await customize(next.names);
     else if (next.do === "no rules") await fleet.removeRules();
     else await fleet.release({ image, partition: asked.partition, replicas: asked.replicas });
-    // Pods are taken back one after the other.
+    // Pods are rolled back one after the other.
     const ceiling = image === undefined ? Math.max(before, demanded()) : demanded();
     for (let look = 0; look < LOOKS; look++) {
       await fleet.run(LOOK_MS);
@@ -138,7 +138,7 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     const why = (await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text;
     const status = (await runCommand(fleet, "status", "-n", "shop")).text;
     expect(isAsAsked || hasProblems(why), `what is not as asked is named:\n${why}`).toBe(true);
-    // Replicas that a rule leaves to the members are no problem of the fleet: an autoscaler may set them.
+    // Replicas that a rule leaves to the members are not a problem of the fleet: an autoscaler may set them.
     const isOfReplicas = !/spec\.(template|updateStrategy)/.test(why.slice(why.indexOf("PROBLEMS")));
     const isLeft = /keeps values of members: .*spec\.replicas/.test(why) && isOfReplicas;
     expect(

@@ -73,7 +73,7 @@ describe("a member that does not obey the partition", () => {
     await fleet.release({ image: "web:2", partition: 9 });
     await fleet.run(10 * MINUTE_MS);
 
-    // Every pod is updated and taken back once; the previous template then reaches every pod as well.
+    // Every pod is updated and rolled back once; the previous template then reaches every pod as well.
     expect(fleet.record()).toMatchObject({
       created: 20,
       images: { member1: ["web:2", "web:1"], member2: ["web:2", "web:1"] },
@@ -105,37 +105,40 @@ describe("a Retain rule that keeps the members' strategy", () => {
   test.each([
     { rules: "alone", customizations: RETAIN_STRATEGY, partition: 9 },
     { rules: "with the other rules of the guide", customizations: GUIDE_RULES, partition: 4 },
-  ])("$rules, stops a release that it would let reach more pods than asked", async ({ customizations, partition }) => {
-    fleet = await startRulesFleet();
-    await fleet.customize(customizations);
-    fleet.record();
+  ])(
+    "$rules, stops a release that it would let reach more pods than requested",
+    async ({ customizations, partition }) => {
+      fleet = await startRulesFleet();
+      await fleet.customize(customizations);
+      fleet.record();
 
-    await fleet.release({ image: "web:2", partition });
-    await fleet.run(10 * MINUTE_MS);
+      await fleet.release({ image: "web:2", partition });
+      await fleet.run(10 * MINUTE_MS);
 
-    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
-    expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
-    expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
-    expect(await fleet.condition("MemberDecides")).toMatchObject({
-      status: "True",
-      message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
-    });
-    expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
-      status: "False",
-      reason: "ReleaseStopped",
-      message: expect.stringMatching(
-        /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
-      ),
-    });
-    const { members, problems } = await fleet.why();
-    expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
-    expect(members[0]).toMatchObject({
-      onMember: expect.arrayContaining([
-        { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
-      ]),
-      onMemberBy: "ResourceInterpreterCustomization mine",
-    });
-  });
+      expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, images: {} });
+      expect(await fleet.podsWith("web:1")).toEqual([5, 5]);
+      expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10, updatedReplicas: 0 });
+      expect(await fleet.condition("MemberDecides")).toMatchObject({
+        status: "True",
+        message: expect.stringContaining("ResourceInterpreterCustomization mine leaves spec.updateStrategy"),
+      });
+      expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
+        status: "False",
+        reason: "ReleaseStopped",
+        message: expect.stringMatching(
+          /ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member \(0; the hub asks for \d\), so that 5 pods would get it instead of \d/,
+        ),
+      });
+      const { members, problems } = await fleet.why();
+      expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
+      expect(members[0]).toMatchObject({
+        onMember: expect.arrayContaining([
+          { path: "spec.updateStrategy.partition", before: expect.any(Number), after: 0 },
+        ]),
+        onMemberBy: "ResourceInterpreterCustomization mine",
+      });
+    },
+  );
 
   test("is run by a plan, which shows what the members really get", async () => {
     fleet = await startRulesFleet({ partition: 4 });
@@ -214,7 +217,7 @@ describe("a Retain rule that keeps the members' strategy", () => {
   });
 });
 
-describe("a rule that is added after a release was taken back", () => {
+describe("a rule that is added after a release was rolled back", () => {
   test("does not make the pods of the previous template count as pods of the release", async () => {
     fleet = await startRulesFleet();
     await fleet.release({ image: "web:broken", partition: 9 });
@@ -228,9 +231,9 @@ describe("a rule that is added after a release was taken back", () => {
     expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, updatedReplicas: 0 });
     const { problems } = await fleet.why();
     expect(problems.map(({ what }) => what).join("\n")).toContain("the release is not sent");
-    expect(problems.map(({ what }) => what).join("\n")).not.toContain("not taken back");
+    expect(problems.map(({ what }) => what).join("\n")).not.toContain("not rolled back");
     const status = (await runCommand(fleet, "status", "-n", "shop")).text;
-    expect(status).not.toContain("not taken back");
+    expect(status).not.toContain("not rolled back");
   });
 });
 
@@ -285,10 +288,12 @@ describe("a Retain rule that keeps only the pod template", () => {
     const { problems } = await fleet.why();
     expect(problems.map(({ what }) => what)).toEqual([
       expect.stringContaining(
-        "4 pods are not taken back from the release on member1, member2, where 7 have it instead of 3",
+        "4 pods are not rolled back from the release on member1, member2, where 7 have it instead of 3",
       ),
     ]);
-    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text).join()).toContain("not taken back");
+    expect(problemsOfStatus((await runCommand(fleet, "status", "-n", "shop")).text).join()).toContain(
+      "not rolled back",
+    );
   });
 });
 
@@ -323,7 +328,7 @@ describe("a ReviseReplica rule that differs from the kind's own division", () =>
   });
 });
 
-describe("an object that the hub changes to and fro", () => {
+describe("an object that the hub changes back and forth", () => {
   /** As a second hub on the same Works does: dispatch restores the Work each time, and execute writes both. */
   async function editWorks(times: number): Promise<void> {
     for (let time = 0; time < times; time++) {
@@ -343,9 +348,9 @@ describe("an object that the hub changes to and fro", () => {
     expect(await fleet.workCondition("member1", "Applied")).toMatchObject({
       status: "False",
       reason: "Oscillating",
-      message: expect.stringContaining("spec.template.spec.containers to and fro 3 times"),
+      message: expect.stringContaining("spec.template.spec.containers back and forth 3 times"),
     });
-    expect((await fleet.why()).problems.map(({ what }) => what).join("\n")).toContain("to and fro 3 times");
+    expect((await fleet.why()).problems.map(({ what }) => what).join("\n")).toContain("back and forth 3 times");
     expect(await fleet.events("Oscillating")).not.toEqual([]);
     expect((await fleet.read("hub")).status).toMatchObject({ replicas: 10, readyReplicas: 10 });
     expect(await fleet.metrics()).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');

@@ -66,7 +66,7 @@ test("every pod template of a propagated Deployment is a revision on the hub", a
   expect((await fleet.client.get(Deployment, web)).metadata.annotations?.[REVISION]).toBe("2");
 });
 
-test("a change of the replicas alone is no revision", async () => {
+test("a change of the replicas alone is not a revision", async () => {
   const fleet = await start();
   await fleet.client.create(Deployment, "hub", deployment());
   await fleet.run(SETTLED_MS);

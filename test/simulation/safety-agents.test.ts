@@ -353,7 +353,7 @@ describe("the agent of a cluster with every permission", () => {
 });
 
 const outsiders: Record<string, { user: string; group: string }> = {
-  "a user of the group that is no agent": { user: "mallory", group: AGENTS },
+  "a user of the group that is not an agent": { user: "mallory", group: AGENTS },
   "an agent without its group": { user: PARIS, group: "dev" },
   "an agent whose name is that of a Secret of another cluster": {
     user: "system:karmada:agent:oslo-impersonator",

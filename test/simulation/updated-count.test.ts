@@ -44,7 +44,7 @@ end
   },
 };
 for (const [name, statusReflection] of Object.entries(RULES))
-  test(`the updated pods of a CloneSet are those of the release after it was taken back by partition, with ${name}`, async () => {
+  test(`the updated pods of a CloneSet are those of the release after it was rolled back by partition, with ${name}`, async () => {
     const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 3 }));
     await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
     if (statusReflection)

@@ -13,7 +13,7 @@ export interface Attack {
   claim: string;
   /** Also part of `--short`: a second or two. */
   short?: boolean;
-  /** Whether the limit on the bystander's waiting time applies; not where the hub itself is restarted. */
+  /** Whether the limit on the probe client's waiting time applies; not where the hub itself is restarted. */
   stopsHub?: boolean;
   run(world: World): Promise<Verdict>;
 }

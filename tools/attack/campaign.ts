@@ -1,15 +1,15 @@
-/** Carries out attacks one after the other on one hub, and measures a bystander and the hub's memory meanwhile. */
+/** Carries out attacks one after the other on one hub, and measures a probe client and the hub's memory meanwhile. */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "@flotilla/base";
 import { notTried, type Attack, type Verdict } from "./attack.ts";
-import { startBystander, type Bystander } from "./bystander.ts";
-import { bystanderLimitMs, isMemoryBack, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
+import { startProbe, type ProbeClient } from "./probe-client.ts";
+import { probeLimitMs, isMemoryBack, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
 import { measureMemory, type MemoryMeter } from "./memory.ts";
 import { must, startHub, type AttackedHub } from "./world.ts";
 
 const ATTACK_LIMIT_MS = { full: 120_000, short: 30_000 };
 const QUIET_MS = { full: 1_000, short: 300 };
-/** The bystander goes on for a moment, because some attacks have consequences after their last response. */
+/** The probe client goes on for a moment, because some attacks have consequences after their last response. */
 const AFTERMATH_MS = 200;
 const LATER_MS = 60_000;
 const LATER_STEP_MS = 1_000;
@@ -51,7 +51,7 @@ export async function runCampaign(
 
 interface Scene {
   hub: AttackedHub;
-  bystander: Bystander;
+  probeClient: ProbeClient;
   memory: MemoryMeter;
   isShort: boolean;
 }
@@ -59,11 +59,11 @@ interface Scene {
 async function setScene(isShort: boolean): Promise<Scene> {
   const hub = await startHub({ isShort });
   const memory = measureMemory(() => hub.pid);
-  return { hub, memory, bystander: await createBystander(hub), isShort };
+  return { hub, memory, probeClient: await createProbe(hub), isShort };
 }
 
-async function leaveScene({ hub, bystander, memory }: Scene): Promise<void> {
-  bystander.stop();
+async function leaveScene({ hub, probeClient, memory }: Scene): Promise<void> {
+  probeClient.stop();
   memory.stop();
   await hub.stop();
 }
@@ -79,14 +79,14 @@ async function carryOut(attack: Attack, scene: Scene): Promise<Judgement> {
   return second.outcome === "not tried" ? first : second;
 }
 
-async function attempt(attack: Attack, { hub, bystander, memory, isShort }: Scene): Promise<Judgement> {
-  const quiet = await measureQuiet(bystander, isShort ? QUIET_MS.short : QUIET_MS.full);
+async function attempt(attack: Attack, { hub, probeClient, memory, isShort }: Scene): Promise<Judgement> {
+  const quiet = await measureQuiet(probeClient, isShort ? QUIET_MS.short : QUIET_MS.full);
   memory.reset();
   const idleMiB = memory.now();
-  bystander.reset();
+  probeClient.reset();
   const verdict = await verdictFor(attack, hub, isShort);
   await delay(AFTERMATH_MS);
-  const during = await bystander.report();
+  const during = await probeClient.report();
   const peakMiB = memory.peak();
   const later = isShort ? undefined : await memoryLater(memory, idleMiB, hub);
   return judge(attack, verdict, { isHubAlive: hub.isAlive(), quiet, during, idleMiB, peakMiB, ...later });
@@ -109,14 +109,14 @@ export async function memoryLater(
 }
 
 /** The consequences of the attack before it, such as deletions, must not count as quiet. */
-async function measureQuiet(bystander: Bystander, ms: number): Promise<Latency> {
+async function measureQuiet(probeClient: ProbeClient, ms: number): Promise<Latency> {
   let latency: Latency;
   let rounds = 0;
   do {
-    bystander.reset();
+    probeClient.reset();
     await delay(ms);
-    latency = await bystander.report();
-  } while (bystanderLimitMs(latency) > bystanderLimitMs(NO_WAITING) && ++rounds < MAX_QUIET_ROUNDS);
+    latency = await probeClient.report();
+  } while (probeLimitMs(latency) > probeLimitMs(NO_WAITING) && ++rounds < MAX_QUIET_ROUNDS);
   return latency;
 }
 
@@ -143,14 +143,14 @@ function unstarted({ name, claim }: Attack, reason: string): Judgement {
 }
 
 /** Its namespace is kept until the hub stops. */
-async function createBystander(hub: AttackedHub): Promise<Bystander> {
+async function createProbe(hub: AttackedHub): Promise<ProbeClient> {
   const { world } = hub.visit();
-  const namespace = await world.namespace("bystander");
+  const namespace = await world.namespace("probe");
   const { token, api } = await world.account({ role: "edit", namespace });
   api.close();
   const path = `/api/v1/namespaces/${namespace}/configmaps/own`;
   await must(world.admin.create(`/api/v1/namespaces/${namespace}/configmaps`, { metadata: { name: "own" } }));
-  const bystander = startBystander({ origin: world.origin, path, ca: world.ca, token });
-  while ((await bystander.report()).writes === 0) await delay(100);
-  return bystander;
+  const probeClient = startProbe({ origin: world.origin, path, ca: world.ca, token });
+  while ((await probeClient.report()).writes === 0) await delay(100);
+  return probeClient;
 }

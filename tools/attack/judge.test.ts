@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { notTried, runAttempts, verdictOf, type Attack, type Verdict } from "./attack.ts";
 import { attacks } from "./catalogue.ts";
-import { bystanderLimitMs, exitCodeOf, isOnlySlow, judge, type Latency, type Observation } from "./judge.ts";
+import { probeLimitMs, exitCodeOf, isOnlySlow, judge, type Latency, type Observation } from "./judge.ts";
 import { renderJudgement, renderSummary } from "./report.ts";
 
 const attack: Attack = { name: "bodies/large", claim: "it holds", run: async () => held };
@@ -28,30 +28,30 @@ const cases: Record<
   string,
   { verdict?: Verdict; observation?: Partial<Observation>; outcome: string; problem?: string }
 > = {
-  "held when its own verdict, the bystander and the memory are within limits": { outcome: "held" },
+  "held when its own verdict, the probe client and the memory are within limits": { outcome: "held" },
   "broken when its own verdict says so": { verdict: verdictOf("x", ["a token was stolen"], ""), outcome: "broken" },
-  "broken when a bystander's read took longer than 500 ms": {
+  "broken when a probe client's read took longer than 500 ms": {
     observation: { during: latency(501) },
     outcome: "broken",
     problem: "a read took 501 ms, limit 500 ms",
   },
-  "held when the machine is so busy that a bystander waits that long without an attack": {
+  "held when the machine is so busy that a probe client waits that long without an attack": {
     observation: { quiet: latency(200), during: latency(700) },
     outcome: "held",
   },
-  "held when the bystander's own process was scheduled that late during the attack": {
+  "held when the probe client's own process was scheduled that late during the attack": {
     observation: { during: latency(700, { ownDelayMs: 200 }) },
     outcome: "held",
   },
-  "broken when requests of the bystander failed": {
+  "broken when requests of the probe client failed": {
     observation: { during: latency(10, { failed: 2, firstFailure: "GET: 401" }) },
     outcome: "broken",
-    problem: "2 requests of the bystander failed: GET: 401",
+    problem: "2 requests of the probe client failed: GET: 401",
   },
-  "broken when the bystander was never answered": {
+  "broken when the probe client was never answered": {
     observation: { during: latency(10, { reads: 0, writes: 0 }) },
     outcome: "broken",
-    problem: "the bystander was never answered",
+    problem: "the probe client was never answered",
   },
   "broken when the hub has ended": {
     observation: { isHubAlive: false },
@@ -72,7 +72,7 @@ const cases: Record<
     verdict: notTried("x", "no connection"),
     outcome: "not tried",
   },
-  "broken when it could not be finished and a bystander waited": {
+  "broken when it could not be finished and a probe client waited": {
     verdict: notTried("x", "not finished within 30 s"),
     observation: { during: latency(9_000) },
     outcome: "broken",
@@ -89,7 +89,7 @@ describe("an attack is", () => {
     });
 });
 
-test("an attack is repeated when a bystander only waited, and not when something else failed", () => {
+test("an attack is repeated when a probe client only waited, and not when something else failed", () => {
   const slow = judge(attack, held, observed({ during: latency(900) }));
   const failed = judge(attack, held, observed({ during: latency(900, { failed: 1 }) }));
   const broken = judge(attack, verdictOf("x", ["stolen"], ""), observed());
@@ -97,8 +97,8 @@ test("an attack is repeated when a bystander only waited, and not when something
   expect([slow, failed, broken].map(isOnlySlow)).toEqual([true, false, false]);
 });
 
-test("the limit of a bystander rises only where it waits long without an attack", () => {
-  expect([latency(5), latency(125), latency(300)].map((quiet) => bystanderLimitMs(quiet))).toEqual([500, 500, 1_200]);
+test("the limit of a probe client rises only where it waits long without an attack", () => {
+  expect([latency(5), latency(125), latency(300)].map((quiet) => probeLimitMs(quiet))).toEqual([500, 500, 1_200]);
 });
 
 describe("attempts", () => {
@@ -143,7 +143,7 @@ test("the report has what was tried, what was observed, and the figures", () => 
       "           observed   3 × 413",
       "           problem    a read took 501 ms, limit 500 ms",
       "           problem    a write took 501 ms, limit 500 ms",
-      "           bystander  longest read 501 ms, write 501 ms (without attack 20 ms, 20 ms)",
+      "           probe      longest read 501 ms, write 501 ms (without attack 20 ms, 20 ms)",
       "           memory     200 MiB before, 300 MiB at most, not measured later",
       "",
     ].join("\n"),

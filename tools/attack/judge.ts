@@ -4,7 +4,7 @@ import type { Attack, Verdict } from "./attack.ts";
 export interface Latency {
   longestReadMs: number;
   longestWriteMs: number;
-  /** How late the bystander's own process was scheduled at most: the machine was that busy. */
+  /** How late the probe client's own process was scheduled at most: the machine was that busy. */
   ownDelayMs: number;
   /** Answered requests. */
   reads: number;
@@ -16,7 +16,7 @@ export interface Latency {
 
 export interface Observation {
   isHubAlive: boolean;
-  /** The bystander before the attack, when nothing else happened. */
+  /** The probe client before the attack, when nothing else happened. */
   quiet: Latency;
   during: Latency;
   /** The hub's resident memory; unset where it cannot be measured. */
@@ -38,18 +38,18 @@ export interface Judgement {
   observation: Observation;
 }
 
-/** How long a bystander may wait on a quiet machine with two cores. */
-const BYSTANDER_LIMIT_MS = 500;
-/** A busy machine delays a bystander several times as long under load as without. */
+/** How long a probe client may wait on a quiet machine with two cores. */
+const PROBE_LIMIT_MS = 500;
+/** A busy machine delays a probe client several times as long under load as without. */
 const QUIET_FACTOR = 4;
 /** How much more memory an attack may take: the largest allowed bodies, answers and lists at once. */
 const MAX_GROWTH_MIB = 1_024;
 /** How much of it may remain after a minute: the caches of V8 and of the allocator. */
 const MAX_REMAINING_MIB = 384;
 
-/** The bystander's limit on a machine where it waited this long without an attack, and was this late by itself. */
-export function bystanderLimitMs({ longestReadMs, longestWriteMs }: Latency, ownDelayMs = 0): number {
-  return Math.max(BYSTANDER_LIMIT_MS, QUIET_FACTOR * Math.max(longestReadMs, longestWriteMs, ownDelayMs));
+/** The probe client's limit on a machine where it waited this long without an attack, and was this late by itself. */
+export function probeLimitMs({ longestReadMs, longestWriteMs }: Latency, ownDelayMs = 0): number {
+  return Math.max(PROBE_LIMIT_MS, QUIET_FACTOR * Math.max(longestReadMs, longestWriteMs, ownDelayMs));
 }
 
 export function isMemoryBack(idleMiB = 0, laterMiB = 0): boolean {
@@ -69,7 +69,7 @@ export function judge({ name, claim, stopsHub }: Attack, verdict: Verdict, obser
   return { name, claim, outcome, tried: verdict.tried, seen: verdict.seen, problems, observation };
 }
 
-/** Whether a bystander waited too long and nothing else went wrong: a busy machine can cause that as well. */
+/** Whether a probe client waited too long and nothing else went wrong: a busy machine can cause that as well. */
 export function isOnlySlow({ outcome, problems, observation: { isHubAlive, during } }: Judgement): boolean {
   return outcome === "broken" && problems.length > 0 && isHubAlive && during.failed === 0;
 }
@@ -84,11 +84,11 @@ function problemsOf({
   laterSeconds,
 }: Observation): string[] {
   if (!isHubAlive) return ["the hub's process has ended"];
-  const limit = bystanderLimitMs(quiet, during.ownDelayMs);
+  const limit = probeLimitMs(quiet, during.ownDelayMs);
   const problems: string[] = [];
-  if (during.reads === 0 && during.writes === 0) problems.push("the bystander was never answered");
+  if (during.reads === 0 && during.writes === 0) problems.push("the probe client was never answered");
   if (during.failed > 0)
-    problems.push(`${during.failed} requests of the bystander failed: ${during.firstFailure ?? "unknown"}`);
+    problems.push(`${during.failed} requests of the probe client failed: ${during.firstFailure ?? "unknown"}`);
   if (during.longestReadMs > limit) problems.push(`a read took ${ms(during.longestReadMs)}, limit ${ms(limit)}`);
   if (during.longestWriteMs > limit) problems.push(`a write took ${ms(during.longestWriteMs)}, limit ${ms(limit)}`);
   if (peakMiB !== undefined && peakMiB - idleMiB > MAX_GROWTH_MIB)

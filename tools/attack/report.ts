@@ -13,7 +13,7 @@ export function renderJudgement({ name, claim, outcome, tried, seen, problems, o
   ];
   if (outcome !== "not tried")
     lines.push(
-      `           bystander  longest read ${ms(during.longestReadMs)}, write ${ms(during.longestWriteMs)} (without attack ${ms(quiet.longestReadMs)}, ${ms(quiet.longestWriteMs)})`,
+      `           probe      longest read ${ms(during.longestReadMs)}, write ${ms(during.longestWriteMs)} (without attack ${ms(quiet.longestReadMs)}, ${ms(quiet.longestWriteMs)})`,
       `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${laterMiB === undefined ? "not measured later" : `${mib(laterMiB)} ${laterSeconds ?? 0} s later`}`,
     );
   return `${lines.join("\n")}\n`;

@@ -7,21 +7,21 @@ import { messageOf } from "@flotilla/base";
 import { runCampaign, type CampaignOptions } from "./campaign.ts";
 import { attacks, familyNames, familyOf } from "./catalogue.ts";
 import { exitCodeOf } from "./judge.ts";
-import { renderSiege, siegeProblems } from "./siege-judge.ts";
-import { runSiege } from "./siege.ts";
+import { renderStress, stressProblems } from "./stress-judge.ts";
+import { runStress } from "./stress.ts";
 import { renderJudgement, renderSummary } from "./report.ts";
 
 const USAGE = `Attack a hub, and report what held. Starts a hub of its own; everything stays on the loopback interface.
 
 Usage: npm run attack -- [--list] [--family NAME]... [--only NAME]... [--short] [--minutes N] [-o json]
-       npm run attack -- --siege [--minutes N] [-o json]
+       npm run attack -- --stress [--minutes N] [-o json]
 
   --list         print the attacks and end
   --family NAME  run the attacks of a family: ${familyNames().join(", ")}; may be repeated
   --only NAME    run attacks whose name contains this; may be repeated
   --short        run a small form of the quick attacks, in about a minute; memory afterwards is not measured
   --minutes N    start no attack after N minutes; the rest is reported as not tried; default: 40, with --short 4
-  --siege        hostile members, agents and tenants at the same time, for N minutes (default: 60), beside a steady load
+  --stress        hostile members, agents and tenants at the same time, for N minutes (default: 60), beside a steady load
                  on other members: their p99 of delivery stays below twice that of a quiet phase before, no hostile
                  peer receives a canary, and the hub's memory stays bounded
   -o json        print JSON
@@ -32,9 +32,9 @@ was not tried.
 /** Bounds for a machine that hangs; the attacks take about half of it. */
 const FULL_MINUTES = 40;
 const SHORT_MINUTES = 4;
-const SIEGE_MINUTES = 60;
+const STRESS_MINUTES = 60;
 
-type Options = CampaignOptions & { isJson: boolean; isSiege: boolean };
+type Options = CampaignOptions & { isJson: boolean; isStress: boolean };
 
 // The listeners for "exit" end the hub.
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => process.exit(1));
@@ -53,7 +53,7 @@ async function main(args: string[]): Promise<number> {
     return 0;
   }
   const { isJson } = options;
-  if (options.isSiege) return besiege(options.minutes, isJson);
+  if (options.isStress) return stress(options.minutes, isJson);
   const judgements = await runCampaign(options, (judgement) => {
     if (!isJson) process.stdout.write(renderJudgement(judgement));
   });
@@ -61,11 +61,11 @@ async function main(args: string[]): Promise<number> {
   return exitCodeOf(judgements);
 }
 
-async function besiege(minutes: number, isJson: boolean): Promise<number> {
-  const observation = await runSiege(minutes, (line) => process.stderr.write(`${line}\n`));
-  const problems = siegeProblems(observation);
+async function stress(minutes: number, isJson: boolean): Promise<number> {
+  const observation = await runStress(minutes, (line) => process.stderr.write(`${line}\n`));
+  const problems = stressProblems(observation);
   process.stdout.write(
-    isJson ? `${JSON.stringify({ ...observation, problems }, undefined, 2)}\n` : renderSiege(observation, problems),
+    isJson ? `${JSON.stringify({ ...observation, problems }, undefined, 2)}\n` : renderStress(observation, problems),
   );
   return problems.length > 0 ? 1 : 0;
 }
@@ -78,7 +78,7 @@ function parseOptions(args: string[]): Options | "help" | "list" {
       family: { type: "string", multiple: true, default: [] },
       only: { type: "string", multiple: true, default: [] },
       short: { type: "boolean", default: false },
-      siege: { type: "boolean", default: false },
+      stress: { type: "boolean", default: false },
       minutes: { type: "string" },
       output: { type: "string", short: "o", default: "text" },
       help: { type: "boolean", short: "h", default: false },
@@ -86,10 +86,10 @@ function parseOptions(args: string[]): Options | "help" | "list" {
   });
   if (values.help) return "help";
   if (values.list) return "list";
-  const isSiege = values.siege;
-  if (isSiege && (values.short || values.only.length > 0 || values.family.length > 0))
-    throw new TypeError("--siege cannot be combined with --short, --only or --family");
-  const minutes = Number(values.minutes ?? (isSiege ? SIEGE_MINUTES : values.short ? SHORT_MINUTES : FULL_MINUTES));
+  const isStress = values.stress;
+  if (isStress && (values.short || values.only.length > 0 || values.family.length > 0))
+    throw new TypeError("--stress cannot be combined with --short, --only or --family");
+  const minutes = Number(values.minutes ?? (isStress ? STRESS_MINUTES : values.short ? SHORT_MINUTES : FULL_MINUTES));
   if (!(minutes > 0)) throw new TypeError(`--minutes must be a positive number, not ${values.minutes ?? ""}`);
   if (!["text", "json"].includes(values.output)) throw new TypeError(`unknown output format ${values.output}`);
   const { only, family: families, short: isShort } = values;
@@ -102,5 +102,5 @@ function parseOptions(args: string[]): Options | "help" | "list" {
       (attack.short || !isShort || only.length > 0),
   );
   if (chosen.length === 0) throw new TypeError(`no attack is named like ${only.join(", ")}; see --list`);
-  return { chosen, isShort, minutes, isSiege, isJson: values.output === "json" };
+  return { chosen, isShort, minutes, isStress, isJson: values.output === "json" };
 }

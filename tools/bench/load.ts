@@ -1,5 +1,5 @@
 /**
- * The load of the keel benchmark: many workloads under one policy with static weights on two members. It uses the plain
+ * The load of the deployments benchmark: many workloads under one policy with static weights on two members. It uses the plain
  * Kubernetes API, so it can measure any hub with Karmada's kinds.
  */
 import { Deployment, Namespace } from "@flotilla/kubernetes";

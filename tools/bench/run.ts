@@ -12,7 +12,7 @@ import type { Benchmark, Figure } from "./benchmark.ts";
 import { admission } from "./admission.ts";
 import { apiserver } from "./apiserver.ts";
 import { interpreter } from "./interpreter.ts";
-import { keel } from "./keel.ts";
+import { deployments } from "./deployments.ts";
 import { members } from "./members.ts";
 import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
@@ -21,7 +21,7 @@ import { statusLatency } from "./status-latency.ts";
 import { takeover } from "./takeover.ts";
 
 const benchmarks: readonly Benchmark[] = [
-  keel,
+  deployments,
   apiserver,
   admission,
   members,

@@ -39,6 +39,18 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
       (phrase) => `docs/a.md:1: "${phrase}" is not a word that we use`,
     ),
   },
+  "phrases that sound translated are reported": {
+    path: "docs/a.md",
+    text: "It goes to and fro. The value is no number. The hub cannot be asked. Pods are taken back.\n",
+    want: ["to and fro", "cannot be asked", "taken back", "is no number"].map(
+      (phrase) => `docs/a.md:1: "${phrase}" is not a word that we use`,
+    ),
+  },
+  "the absence of something, a comparison and an end pass": {
+    path: "docs/a.md",
+    text: "There is no hub. It is no longer ready, and is no more exact than before.\n",
+    want: [],
+  },
   "a code of the unpublished specification is reported": {
     path: "packages/apiserver/src/store/a.test.ts",
     text: 'test("LW-5: a watch resumes", () => {});\n',

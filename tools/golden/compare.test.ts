@@ -40,7 +40,7 @@ describe("a case", () => {
     );
   });
 
-  test("with an error needs an error, and its text only if users see it", () => {
+  test("a case with an error needs an error, and its text only if users see it", () => {
     const want = { error: "no space" };
 
     expect(fails(false).check(line({ want }))).toBeUndefined();

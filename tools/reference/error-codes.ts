@@ -225,7 +225,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message names what is missing and why; the hub keeps retrying",
   },
   Oscillation: {
-    happened: "the hub changed a field of a member's object to and fro, and stopped writing the object",
+    happened: "the hub changed a field of a member's object back and forth, and stopped writing the object",
     hint: "the message has the field; see [the runbook](../guides/monitoring.md#flotillaoscillation)",
   },
   OverrideFailed: {
@@ -253,11 +253,12 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message has the hub's response; correct the manifest",
   },
   ReleaseStartsOver: {
-    happened: "a member lost an object during a release, and a new one would start more pods of the release than asked",
+    happened:
+      "a member lost an object during a release, and a new one would start more pods of the release than requested",
     hint: "nothing: the hub creates it with the template of the last complete release and continues ([ADR 0048](../adr/0048-objects-lost-during-a-release.md))",
   },
   ReleaseStopped: {
-    happened: "a Retain rule lets a release reach more pods of a member than asked, so it is not sent",
+    happened: "a Retain rule lets a release reach more pods of a member than requested, so it is not sent",
     hint: "the message has the rule, the field and the values; see [the guide](../guides/interpreters.md#rules-and-releases)",
   },
   Rules: {

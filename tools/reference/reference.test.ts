@@ -92,7 +92,7 @@ describe("fields", () => {
     ]);
   });
 
-  test("of common Kubernetes types are not listed", () => {
+  test("fields of common Kubernetes types are not listed", () => {
     const selector = {
       type: "object",
       properties: { matchLabels: { type: "object" }, matchExpressions: { type: "array" } },

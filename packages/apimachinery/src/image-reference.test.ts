@@ -8,7 +8,10 @@ describe("an image reference", () => {
     "may be a name only": { image: "nginx", want: ["nginx", "", ""] },
     "may have a tag": { image: "team/app:1.25", want: ["team/app", "1.25", ""] },
     "may name a registry": { image: "docker.io/library/nginx:1.25", want: ["docker.io/library/nginx", "1.25", ""] },
-    "may name a registry with a port, which is no tag": { image: "mirror:5000/app", want: ["mirror:5000/app", "", ""] },
+    "may name a registry with a port, which is not a tag": {
+      image: "mirror:5000/app",
+      want: ["mirror:5000/app", "", ""],
+    },
     "may name a registry by its IPv6 address": { image: "[fd00::1]:5000/app:1", want: ["[fd00::1]:5000/app", "1", ""] },
     "may name a registry in capitals": { image: "Mirror.example.com/app", want: ["Mirror.example.com/app", "", ""] },
     "may have underscores and several dashes": { image: "team_a/my__app--x", want: ["team_a/my__app--x", "", ""] },
@@ -30,7 +33,7 @@ describe("an image reference", () => {
     },
   );
 
-  test("with a long name that is almost valid is rejected without backtracking for the length of the test", () => {
+  test("an image reference with a long name that is almost valid is rejected without backtracking for the length of the test", () => {
     expect(parseImageReference(`${"a-".repeat(500)}!`)).toBeUndefined();
     expect(parseImageReference(`${"a.".repeat(500)}!`)).toBeUndefined();
   });

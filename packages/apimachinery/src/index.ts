@@ -67,7 +67,7 @@ export {
   checkText,
   checkUnchanged,
 } from "./kind/field-checks.ts";
-export { change, changeItems, fill } from "./kind/fill.ts";
+export { change, changeItems, fill } from "./kind/fill-defaults.ts";
 export { describedKind, descriptionsAt } from "./kind/descriptions.ts";
 export type { FieldDescriptions } from "./kind/descriptions.ts";
 export { dynamicKind, inVersion } from "./kind/kind.ts";
@@ -96,7 +96,7 @@ export { encodeDocument, encodeMessage, protobufEnvelope, protobufWatchFrame } f
 export { WireReader } from "./kind/protobuf-wire.ts";
 export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
-export type { Sent } from "./kind/sent.ts";
+export type { Sent } from "./kind/sent-value.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";
 export { formatLabelSelector, labelSelectorOf, matchesLabels, nothing, parseLabelSelector } from "./labels.ts";
 export type { LabelRequirement, LabelSelector, LabelSelectorObject } from "./labels.ts";
@@ -164,7 +164,7 @@ export { coerceMetadata, manifestProblem, metadataProblem } from "./schema/struc
 export { ITEMS, schemaSteps } from "./schema/schema-path.ts";
 export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
 export type { CompiledSchema } from "./schema/structural.ts";
-export { copySharing, withoutUndefined } from "./share.ts";
+export { copySharing, withoutUndefined } from "./share-parts.ts";
 export {
   ApiError,
   CONFLICT_MESSAGE,

@@ -47,7 +47,7 @@ describe("the canonical form", () => {
     ["Gi", "0"],
     ["-m", "0"],
   ];
-  test.each(cases)("of %s is %s", (text, want) => {
+  test.each(cases)("the canonical form of %s is %s", (text, want) => {
     expect(formatQuantity(parseQuantity(text))).toBe(want);
   });
 });

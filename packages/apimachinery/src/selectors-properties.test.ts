@@ -109,7 +109,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("with more requirements match no more objects", () => {
+  test("label selectors with more requirements match no more objects", () => {
     fc.assert(
       fc.property(selector, requirement, labels, (made, more, given) => {
         const both = { requirements: [...made.requirements, more] };
@@ -121,7 +121,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("that list every value match all objects with the key, and a single value is equivalent to equality", () => {
+  test("label selectors that list every value match all objects with the key, and a single value is equivalent to equality", () => {
     fc.assert(
       fc.property(key, value, labels, (name, one, given) => {
         expect(matchesLabels({ requirements: [{ key: name, operator: "in", values: VALUES }] }, given)).toBe(
@@ -137,7 +137,7 @@ describe("label selectors", () => {
     );
   });
 
-  test("as objects are equivalent to their text form", () => {
+  test("label selectors as objects are equivalent to their text form", () => {
     const OPERATORS = { in: "In", notin: "NotIn", exists: "Exists", "!exists": "DoesNotExist" } as const;
     const expression = requirement.filter(({ operator }) => operator in OPERATORS);
     fc.assert(

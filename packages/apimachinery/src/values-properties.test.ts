@@ -99,7 +99,7 @@ describe("quantities", () => {
     );
   });
 
-  test("of any text are parsed or rejected, identically by both parsers", () => {
+  test("quantities of any text are parsed or rejected, identically by both parsers", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom("1", "0", "9", ".", "-", "+", "e", "E", "m", "K", "i", "n", " ") }),
@@ -252,7 +252,7 @@ describe("conditions", () => {
     );
   });
 
-  test("that are unchanged return the same list", () => {
+  test("conditions that are unchanged return the same list", () => {
     fc.assert(
       fc.property(fc.array(next, { maxLength: 3 }), next, (changes, last) => {
         const conditions = [...changes, last].reduce<readonly Condition[]>(

@@ -28,7 +28,7 @@ interface Open {
   count: number;
 }
 
-/** The name in paths of a key that is no scalar: an alias, or a collection. */
+/** The name in paths of a key that is not a scalar: an alias, or a collection. */
 const KEY_ALIAS = "*";
 const KEY_COLLECTION = "?";
 

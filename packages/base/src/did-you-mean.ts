@@ -1,6 +1,6 @@
 /** Suggests a known word for an unknown one. Pure. */
 
-/** Longer words are no commands, flags, types or members. */
+/** Longer words are not commands, flags, types or members. */
 const MAX_WORD = 64;
 /** Shorter prefixes match too many words. */
 const MIN_BEGINNING = 2;

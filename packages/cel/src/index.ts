@@ -1,10 +1,10 @@
 export { ACCESS_REVIEW_SPEC } from "./kubernetes/access-review.ts";
-export { AdmissionCompiler, MAX_POLICY_COST } from "./kubernetes/admission.ts";
+export { AdmissionCompiler, MAX_POLICY_COST } from "./kubernetes/admission-expressions.ts";
 export type {
   AdmissionBindings,
   AdmissionExpressionProblem,
   CompiledAdmissionExpression,
-} from "./kubernetes/admission.ts";
+} from "./kubernetes/admission-expressions.ts";
 export type { AdmissionInput, AdmissionRequestFields } from "./kubernetes/admission-types.ts";
 export { ArrayList } from "./values/collections.ts";
 export { compileCel } from "./compile/compile.ts";

@@ -39,7 +39,7 @@ export interface RegisterOptions {
   /** How long the hub may stay unreachable. */
   timeoutMs: number;
   /** Called once when the hub does not respond and the agent waits for it. */
-  onTrouble(text: string): void;
+  onProblem(text: string): void;
 }
 
 /** The identity of a registered cluster. */

@@ -247,7 +247,7 @@ export function defineCommand<F extends Record<string, Flag>>(command: Command<F
 }
 
 /** The overview lists the commands in these groups, in this order. */
-export const SECTIONS = ["Getting started", "Looking", "Changing", "Membership", "Operating"] as const;
+export const SECTIONS = ["Getting started", "Viewing", "Applying changes", "Membership", "Operating"] as const;
 type Section = (typeof SECTIONS)[number];
 
 export interface CommandEntry {

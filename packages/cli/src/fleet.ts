@@ -108,7 +108,7 @@ export interface HubProcessOptions {
    * Called with a sentence that states what to do when a running hub needs a person: its disk is full, or it listens
    * on a public address.
    */
-  onTrouble?(text: string): void;
+  onProblem?(text: string): void;
 }
 
 /** How the controllers of a hub behave where no policy decides. */

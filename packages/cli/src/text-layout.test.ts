@@ -24,8 +24,12 @@ test("texts are padded by their display width", () => {
 
 const short: Record<string, { text: string; width: number; want: string }> = {
   "a text that fits is unchanged": { text: "member1", width: 7, want: "member1" },
-  "a sentence loses its end": { text: "the server is out of reach", width: 12, want: "the server …" },
-  "a name keeps its end": { text: "production-europe-west-member-17", width: 13, want: "producti…r-17" },
+  "a sentence is cut at its end": { text: "the server is out of reach", width: 12, want: "the server …" },
+  "a name is cut in the middle and keeps its end": {
+    text: "production-europe-west-member-17",
+    width: 13,
+    want: "producti…r-17",
+  },
   "wide characters are not cut in half": { text: "东京都港区六本木", width: 8, want: "东京…木" },
 };
 describe("shortening:", () => {

@@ -216,10 +216,10 @@ function deleteBody(options?: DeleteOptions): Pick<TransportRequest, "body"> {
     body: {
       apiVersion: "v1",
       kind: "DeleteOptions",
-      ...(propagationPolicy !== undefined && { propagationPolicy }),
-      ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
-      ...(preconditions !== undefined && { preconditions }),
-      ...(dryRun && { dryRun: ["All"] }),
+      propagationPolicy,
+      gracePeriodSeconds,
+      preconditions,
+      dryRun: dryRun ? ["All"] : undefined,
     },
   };
 }

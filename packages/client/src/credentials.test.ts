@@ -45,7 +45,7 @@ describe("credentials in files", () => {
     });
   }
 
-  test("that never existed cause an error with the reason, and are read again", async () => {
+  test("credentials in files that never existed cause an error with the reason, and are read again", async () => {
     const { source } = setUp(new Error("no such file"), { token: "a" });
 
     await expect(source.current()).rejects.toMatchObject({
@@ -56,7 +56,7 @@ describe("credentials in files", () => {
     expect(await source.current()).toEqual({ token: "a" });
   });
 
-  test("that the server rejects are read again, but not on every rejection", async () => {
+  test("credentials in files that the server rejects are read again, but not on every rejection", async () => {
     const { clock, source, reads } = setUp({ token: "a" }, { token: "a" }, { token: "b" });
     const first = await source.current();
 

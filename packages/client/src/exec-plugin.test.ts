@@ -97,7 +97,7 @@ describe("a credential plugin", () => {
     expect(await readFile(file, "utf8")).toBe("2");
   });
 
-  test("that fails is not run again for a while", async () => {
+  test("a credential plugin that fails is not run again for a while", async () => {
     const clock = createFakeClock();
     const file = join(directory, "failing");
     const source = makeSource(`require("node:fs").appendFileSync(${JSON.stringify(file)}, "x"); process.exit(1)`, {
@@ -176,7 +176,7 @@ describe("a credential plugin", () => {
     });
   }
 
-  test("that exceeds its timeout is stopped", async () => {
+  test("a credential plugin that exceeds its timeout is stopped", async () => {
     const clock = createFakeClock();
     const source = makeSource("setInterval(() => {}, 1000)", { clock });
 

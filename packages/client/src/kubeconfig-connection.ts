@@ -60,10 +60,10 @@ const REFUSED_USER_FIELDS: Readonly<Record<string, string>> = {
 export async function connectionOf(
   config: Kubeconfig,
   contextName: string | undefined = config.currentContext,
-  surroundings: ConnectionEnvironment = {},
+  connectionEnvironment: ConnectionEnvironment = {},
 ): Promise<KubeconfigConnection> {
   const { source } = config;
-  const { environment = process.env } = surroundings;
+  const { environment = process.env } = connectionEnvironment;
   if (config.contexts.size === 0)
     throw new UsageError(`${source} has no contexts, so the cluster is not known; ${RECREATE_ADVICE}`);
   if (contextName === undefined)
@@ -86,7 +86,7 @@ export async function connectionOf(
   for (const [field, advice] of Object.entries(REFUSED_USER_FIELDS))
     if (isSet(user[field])) throw new UsageError(`${what} uses ${field}, which Flotilla does not support; ${advice}`);
 
-  if (surroundings.isForeign) {
+  if (connectionEnvironment.isForeign) {
     const field = LOCAL_FIELDS.find((name) => isSet(user[name]) || isSet(cluster[name]));
     if (field !== undefined)
       throw new UsageError(
@@ -109,7 +109,7 @@ export async function connectionOf(
     insecure: insecure || undefined,
     serverName,
     proxy,
-    ...(await identityOf(config, what, user, { server, cluster, ca }, surroundings)),
+    ...(await identityOf(config, what, user, { server, cluster, ca }, connectionEnvironment)),
     impersonate,
     namespace: context.namespace,
   };
@@ -121,9 +121,9 @@ async function identityOf(
   what: string,
   user: JsonObject,
   of: { server: URL; cluster: JsonObject; ca: string | undefined },
-  surroundings: ConnectionEnvironment,
+  connectionEnvironment: ConnectionEnvironment,
 ): Promise<Pick<KubeconfigConnection, "cert" | "key" | "token" | "credentials">> {
-  const { clock = systemClock } = surroundings;
+  const { clock = systemClock } = connectionEnvironment;
   const read = async (): Promise<Credentials> => {
     const [cert, key, fileToken] = await Promise.all([
       material(config, user, "client-certificate"),
@@ -156,8 +156,8 @@ async function identityOf(
     credentials: createExecCredentials({
       plugin,
       clock,
-      environment: surroundings.environment ?? process.env,
-      isTerminal: surroundings.isTerminal ?? isatty(0),
+      environment: connectionEnvironment.environment ?? process.env,
+      isTerminal: connectionEnvironment.isTerminal ?? isatty(0),
     }),
   };
 }

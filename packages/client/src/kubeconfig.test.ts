@@ -12,9 +12,9 @@ import type { KubeconfigConnection, ConnectionEnvironment } from "./kubeconfig-c
 const connectionOf = (
   config: Kubeconfig,
   context?: string,
-  surroundings: ConnectionEnvironment = {},
+  environment: ConnectionEnvironment = {},
 ): Promise<KubeconfigConnection> =>
-  connectionIn(config, context, { environment: {}, isTerminal: false, ...surroundings });
+  connectionIn(config, context, { environment: {}, isTerminal: false, ...environment });
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 let directory: string;
 beforeAll(async () => {
@@ -255,7 +255,7 @@ describe("kubeconfig", () => {
     const levels = Array.from({ length: 40 }, (_, level) => `- &a${level + 1} [*a${level}, *a${level}]`);
 
     expect(() => parseKubeconfig(`x:\n- &a0 [lol]\n${levels.join("\n")}\nkind: *a40`, { source: "f.yaml" })).toThrow(
-      "f.yaml is not a kubeconfig: its kind is no text, not Config",
+      "f.yaml is not a kubeconfig: its kind is not a string; it must be Config",
     );
   });
 
@@ -318,7 +318,7 @@ describe("several kubeconfigs", () => {
     expect(typeof token === "function" ? await token() : token).toBe("secret-b");
   });
 
-  test("that do not exist are skipped, unless none does", async () => {
+  test("several kubeconfigs that do not exist are skipped, unless none does", async () => {
     const there = await file("there/config", config("there"));
 
     expect([...(await loadKubeconfigs([join(directory, "gone"), there])).contexts.keys()]).toEqual(["there"]);

@@ -57,7 +57,7 @@ export function parseKubeconfig(text: string, where: { source?: string; director
   // Quoted only if it is a string: YAML aliases can expand a few lines to a value larger than memory.
   if (kind !== undefined && kind !== "Config")
     throw new UsageError(
-      `${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "no text"}, not Config`,
+      `${source} is not a kubeconfig: its kind is ${typeof kind === "string" ? JSON.stringify(kind.slice(0, 100)) : "not a string"}; it must be Config`,
     );
   const currentContext = document["current-context"];
   const contexts = named(document, "contexts", "context", source);

@@ -325,7 +325,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#report("lost", failure.error);
       // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
       if (failure.error instanceof ApiError) this.#firstAnswer.resolve();
-      // The events of this connection are no reason to connect again soon.
+      // The events of this connection are not a reason to connect again soon.
       if (failure.error instanceof InformerBudgetError) this.#attempts = attempts + 1;
     }
     this.#enter("waiting");

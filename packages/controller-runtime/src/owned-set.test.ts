@@ -89,7 +89,7 @@ describe("an update", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
 
-  test("of a concurrently changed object is retried on the newest version", async () => {
+  test("an update of a concurrently changed object is retried on the newest version", async () => {
     const { client, set, writes } = await setUp(makePart("a", { size: "1" }));
     await client.patch(Part, keyOf("a"), { metadata: { labels: { theirs: "yes" } } }, { type: "merge" });
 
@@ -121,7 +121,7 @@ describe("an update", () => {
 });
 
 describe("an existing object of the same name", () => {
-  test("that is our own but not seen yet is updated to the desired state", async () => {
+  test("an existing object of the same name that is our own but not seen yet is updated to the desired state", async () => {
     const { client, set, view } = await setUp(makePart("a", { size: "1" }));
     view.parts = [];
 
@@ -131,7 +131,7 @@ describe("an existing object of the same name", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "2" });
   });
 
-  test("that belongs to another owner is not changed", async () => {
+  test("an existing object of the same name that belongs to another owner is not changed", async () => {
     const foreign = {
       ...makePart("a", { size: "1" }),
       metadata: { name: "a", namespace: "shop", labels: { owner: "other" } },
@@ -145,7 +145,7 @@ describe("an existing object of the same name", () => {
     expect((await client.get(Part, keyOf("a"))).spec).toEqual({ size: "1" });
   });
 
-  test("that is being deleted is left alone", async () => {
+  test("an existing object of the same name that is being deleted is left alone", async () => {
     const held = { ...makePart("a"), metadata: { ...makePart("a").metadata, finalizers: ["example.dev/theirs"] } };
     const { client, set, look, writes } = await setUp(held);
     await client.delete(Part, keyOf("a"));
@@ -157,7 +157,7 @@ describe("an existing object of the same name", () => {
     expect(writes()).toEqual(["delete a"]);
   });
 
-  test("that was recreated is not deleted in place of the old one", async () => {
+  test("an existing object of the same name that was recreated is not deleted in place of the old one", async () => {
     const { client, set, writes } = await setUp(makePart("a"));
     await client.delete(Part, keyOf("a"));
     await client.create(Part, "hub", makePart("a"));

@@ -9,7 +9,7 @@
 export const DRIFT = "flotilla.dev/drift";
 /**
  * On a template: Flotilla releases its objects and leaves them running, even when the template is deleted. `true`
- * everywhere, or comma-separated cluster names. Removing it takes the objects back. The dependencies stage repeats it
+ * everywhere, or comma-separated cluster names. Removing it reclaims the objects. The dependencies stage repeats it
  * on the binding.
  */
 export const UNMANAGED = "flotilla.dev/unmanaged";
@@ -80,7 +80,7 @@ export const ANSWER_PENDING = "AnswerPending";
 export const RELEASE_STOPPED = "ReleaseStopped";
 /** execute: the member lost the object during a release, so it gets another copy before it is created again. */
 export const RELEASE_STARTS_OVER = "ReleaseStartsOver";
-/** execute: the hub changed a field of the member's object to and fro, so it no longer writes the object. */
+/** execute: the hub changed a field of the member's object back and forth, so it no longer writes the object. */
 export const OSCILLATING = "Oscillating";
 /** execute: the reason of a deleted Work whose object the member still has, because a finalizer holds it. */
 export const TERMINATING = "Terminating";

@@ -57,7 +57,7 @@ export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-conditi
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
-export { MEMBER_DECIDES, PODS_FOUND, PODS_TAKEN_BACK } from "./propagation/dispatch/plan-notice.ts";
+export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK } from "./propagation/dispatch/plan-notice.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";

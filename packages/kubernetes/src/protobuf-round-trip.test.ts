@@ -26,7 +26,7 @@ for (const { group, kind, versions } of kubernetesKinds) {
   }
 }
 
-/** Some of the fields, with values that JSON keeps: no zero where a field is no pointer. */
+/** Some of the fields, with values that JSON keeps: no zero where a field is not a pointer. */
 function fieldsOf(struct: FactStruct, random: Random, depth: number): JsonObject {
   const object: JsonObject = {};
   for (const field of struct.fields) {

@@ -49,7 +49,7 @@ export {
   UNREACHABLE_TAINT,
   WORK_AGENT_MANAGER,
   WORK_GROUP,
-} from "./names.ts";
+} from "./ocm-names.ts";
 export { PlacementDecision } from "./placementdecision/placementdecision-kind.ts";
 export type { PlacementDecisionStatus } from "./placementdecision/placementdecision-kind.ts";
 export { usesUnboundDefault } from "./placement/placement-rules.ts";

@@ -14,15 +14,15 @@ import { createHubApiServer } from "./roles/api-server.ts";
 import { createHubLogs } from "./roles/hub-logs.ts";
 import { createHubReaders } from "./roles/hub-readers.ts";
 import { createSimulatedClusters } from "./roles/simulated-clusters.ts";
-import { startParts, stopParts } from "./roles/parts.ts";
-import type { Part } from "./roles/parts.ts";
+import { startParts, stopParts } from "./roles/process-parts.ts";
+import type { Part } from "./roles/process-parts.ts";
 
 export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
   withHubProcess(options, progress, async (hubProcess) => {
-    const { data, log, logFile, surroundings, failed, stop } = hubProcess;
-    const { clock, random } = surroundings;
+    const { data, log, logFile, environment, failed, stop } = hubProcess;
+    const { clock, random } = environment;
     const api = await createHubApiServer({
-      ...surroundings,
+      ...environment,
       runsKruise: (cluster) => clusters.runsKruise(cluster),
       nodes: 0,
       allowNoExecuteTaintPolicy: options.allowNoExecuteTaintPolicy,

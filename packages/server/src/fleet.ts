@@ -15,10 +15,10 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
   const kruiseGates = options.kruiseGates === undefined ? undefined : readGates(options.kruiseGates);
   const wanted = options.memberNames ?? Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
   return withHubProcess(options, progress, async (hubProcess) => {
-    const { data, log, logFile, surroundings, failed, stop } = hubProcess;
+    const { data, log, logFile, environment, failed, stop } = hubProcess;
     const { startMs } = options;
     const hub = await createHub({
-      ...surroundings,
+      ...environment,
       kruise: options.kruise,
       kruiseGates,
       nodes: options.nodes,

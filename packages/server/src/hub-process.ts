@@ -58,8 +58,8 @@ import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
 import { noteRunning, refuseSecondStart } from "./process/running.ts";
 import { sizeOfFiles } from "./data/store-size.ts";
-import { watchStoreTroubles } from "./data/store-troubles.ts";
-import type { WatchedStore } from "./data/store-troubles.ts";
+import { watchStoreProblems } from "./data/store-problems.ts";
+import type { WatchedStore } from "./data/store-problems.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
 import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
@@ -69,7 +69,7 @@ const LONG_HISTORY = 10_000;
 const storePath = (data: string): string => join(data, STORE);
 
 /** What every hub is created with in this process. */
-interface HubSurroundings extends WatchedStore {
+interface HubEnvironment extends WatchedStore {
   clock: Clock;
   random: Random;
   log: Log;
@@ -102,7 +102,7 @@ export interface HubProcess {
   data: string;
   log: Log;
   logFile: string;
-  surroundings: HubSurroundings;
+  environment: HubEnvironment;
   /** Starts to accept requests. `stop` of the hub is called when the process stops. */
   serve(hub: { server: ApiServer; client: Client; stop(): Promise<void> }, signal: AbortSignal): Promise<Serving>;
   /** From now on a store that takes no writes is reported instead of failing the start. */
@@ -195,7 +195,7 @@ async function openProcess(
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
   const encrypted = encryptEngine(store, encryption.rules);
-  const watched = watchStoreTroubles(encrypted, systemClock, fileOnly, (text) => isReady && options.onTrouble?.(text));
+  const watched = watchStoreProblems(encrypted, systemClock, fileOnly, (text) => isReady && options.onProblem?.(text));
   opened.push(() => watched.engine.close());
   if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
 
@@ -218,7 +218,7 @@ async function openProcess(
     data,
     log,
     logFile,
-    surroundings: {
+    environment: {
       ...watched,
       clock: systemClock,
       random: systemRandom,
@@ -372,7 +372,7 @@ async function serveHttp(
   log.info("serving", { url, bind: addresses.bind, version: VERSION, pid: process.pid });
   for (const address of addresses.publicAddresses) {
     log.warn("listening on a public address", { address, port });
-    options.onTrouble?.(
+    options.onProblem?.(
       `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
     );
   }

@@ -7,4 +7,4 @@ export { openOfflineHub } from "./data/offline-hub.ts";
 export { kindAdmissions, createKindAdmissions } from "./roles/kind-admissions.ts";
 export { createProfiles } from "./roles/profiles.ts";
 export { createWorkloadControllers } from "./roles/workload-controllers.ts";
-export { main } from "./run.ts";
+export { main } from "./run-command.ts";

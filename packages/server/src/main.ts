@@ -14,7 +14,7 @@ const LAST_MS = 5_000;
 enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flotilla/compiled", import.meta.url)));
 resolveQuickly();
 holdYoungGeneration();
-const { guardProcess, main } = await import("./run.ts");
+const { guardProcess, main } = await import("./run-command.ts");
 guardProcess();
 process.exitCode = await main(process.argv.slice(2));
 // Resources that a failed start left open must not keep the process alive.

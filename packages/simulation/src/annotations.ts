@@ -58,7 +58,7 @@ export const isSeconds = (text: string): boolean => /^\d{1,6}(\.\d{1,3})?$/.test
 /** Exit codes that a process can have. */
 export const isExitCode = (text: string): boolean => /^\d{1,3}$/.test(text) && Number(text) <= 255;
 
-/** Ignores values that are not seconds; `problems.ts` reports them. */
+/** Ignores values that are not seconds; `annotation-problems.ts` reports them. */
 export function secondsOf(object: Annotated, name: string): number | undefined {
   const text = annotationOf(object, name);
   return text !== undefined && isSeconds(text) ? Number(text) : undefined;

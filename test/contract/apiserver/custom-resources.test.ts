@@ -132,24 +132,24 @@ contract("custom resources", (subject) => {
 
   test("names that are taken in the group are not accepted", async () => {
     await defineResource(subject.api, "Taken", { namespace: NAMESPACE });
-    const rival = makeCrd("Rival");
+    const competitor = makeCrd("Competitor");
     await subject.api.create(CRDS, {
-      metadata: { name: "rivals.taken.example.com" },
+      metadata: { name: "competitors.taken.example.com" },
       spec: {
-        ...rival.spec,
+        ...competitor.spec,
         group: "taken.example.com",
-        names: { plural: "rivals", singular: "rival", kind: "Taken" },
+        names: { plural: "competitors", singular: "competitor", kind: "Taken" },
       },
     });
 
     const answer = await eventually(
       "NamesAccepted",
-      () => subject.api.get(`${CRDS}/rivals.taken.example.com`),
+      () => subject.api.get(`${CRDS}/competitors.taken.example.com`),
       (read) => conditions(read)["NamesAccepted"] !== undefined,
     );
 
     expect(conditions(answer)["NamesAccepted"]).toEqual({ status: "False", reason: "ListKindConflict" });
-    expect((await subject.api.get("/apis/taken.example.com/v1/rivals")).status).toBe(404);
+    expect((await subject.api.get("/apis/taken.example.com/v1/competitors")).status).toBe(404);
   });
 
   test("deleting a CRD deletes its objects first", async () => {

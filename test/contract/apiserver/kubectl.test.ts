@@ -86,7 +86,7 @@ contract(
       expect(await ok("get deployment typed -o jsonpath={.spec.replicas}")).toBe("0");
     });
 
-    test("get prints the server's table, wide and for several kinds at once", async () => {
+    test("kubectl get prints the server's table, wide and for several kinds at once", async () => {
       await ok("create service nodeport tabled --tcp=80:8080");
 
       expect(await ok("get service tabled")).toMatch(
@@ -97,7 +97,7 @@ contract(
       expect(await ok("get all")).toContain("service/tabled");
     });
 
-    test("get -w prints later changes", async () => {
+    test("kubectl get -w prints later changes", async () => {
       const following = command.follow(["-n", NAMESPACE, "get", "configmaps", "-w", "-l", "watched=yes"]);
       try {
         await ok("create -f -", makeConfigMap("followed", {}, { labels: { watched: "yes" } }));

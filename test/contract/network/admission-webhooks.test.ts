@@ -1,4 +1,4 @@
-/** What admission webhooks are asked and may do, beyond what the recordings of the real server show. */
+/** What admission webhooks receive and may do, beyond what the recordings of the real server show. */
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
@@ -230,7 +230,7 @@ describe("mutating webhooks", () => {
 });
 
 describe("deletions", () => {
-  test("of a collection are asked about one by one, with the old object", async () => {
+  test("webhooks are called for each deletion of a collection, with the old object", async () => {
     for (const name of ["a", "b"]) await subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
     await configure({ path: "/check", operations: ["DELETE"] });
     decisions["/check"] = ({ name }) => ({ allowed: name !== "b", status: { message: "keep b" } });
@@ -338,7 +338,7 @@ describe("a webhook that is a Service", () => {
     expect(headers.warning).toEqual(['299 - "seen by the service"']);
   });
 
-  test("that does not exist rejects requests with its name", async () => {
+  test("a webhook that is a Service that does not exist rejects requests with its name", async () => {
     await useService();
 
     const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
@@ -440,7 +440,7 @@ describe("policies and webhooks", () => {
     expect(pathsAsked()).toEqual(["/change"]);
   });
 
-  test("a validating webhook is not asked about a request that a policy denies", async () => {
+  test("a validating webhook is not called for a request that a policy denies", async () => {
     await configure({ path: "/check" });
     await addPolicy("validating", { validations: [{ expression: "false", message: "no" }] });
 

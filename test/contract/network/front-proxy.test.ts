@@ -99,7 +99,7 @@ test("a proxy speaks for its user even when it passes on a token", async () => {
 });
 
 describe("headers name no user", () => {
-  test("of a client with a certificate of the clients' authority", async () => {
+  test("headers name no user of a client with a certificate of the clients' authority", async () => {
     const client = await clients.issueClient({ commonName: "gate", organizations: [] });
 
     expect(await ask(client, { ...ANN, "x-remote-group": "system:masters" })).toMatchObject({
@@ -107,7 +107,7 @@ describe("headers name no user", () => {
     });
   });
 
-  test("of a client with a token, or without credentials", async () => {
+  test("headers name no user of a client with a token, or without credentials", async () => {
     expect(await ask(undefined, { ...ANN, authorization: "Bearer s3cret" })).toMatchObject({ body: { name: "robot" } });
     expect(await ask(undefined, ANN)).toMatchObject({ body: { name: "system:anonymous" } });
   });
@@ -118,7 +118,7 @@ describe("401", () => {
     expect((await ask(await proxy("other"), ANN)).status).toBe(401);
   });
 
-  test("a proxy that names no user: its certificate is no user, whatever its subject says", async () => {
+  test("a proxy that names no user: its certificate is not a user, whatever its subject says", async () => {
     const certificate = await proxies.issueClient({ commonName: "admin", organizations: ["system:masters"] });
 
     expect((await ask(certificate, {})).status).toBe(401);

@@ -283,7 +283,7 @@ describe("watch", () => {
     expect(ended).toBe("open");
   });
 
-  test("that is silent is aborted when the server should have ended it", async () => {
+  test("watch that is silent is aborted when the server should have ended it", async () => {
     const clock = createFakeClock();
     const { transport } = await connect((_request, response) => void response.writeHead(200).write(line("ADDED", {})), {
       clock,

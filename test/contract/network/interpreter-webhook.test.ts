@@ -348,7 +348,7 @@ describe("TLS trust", () => {
     expect(webhook.asked).toEqual([]);
   });
 
-  test("without a bundle rejects an unknown CA", async () => {
+  test("TLS trust without a bundle rejects an unknown CA", async () => {
     const webhook = await serve(answering({ healthy: true }));
 
     const failure = await failureOf(ask(openHook(webhook.url, { clientConfig: { url: webhook.url } })));

@@ -127,7 +127,7 @@ const joinTokens: Attack = {
       expectNone("rbac-generator", karmada, "system:karmada:agent:rbac-generator"),
       expectNone("an existing member", karmada, "system:karmada:agent:member1"),
       expectNone("an administrator", karmada, "admin", "system:masters"),
-      expectNone("Karmada's way with a token of OCM's", ocm, "system:karmada:agent:other"),
+      expectNone("registration with Karmada by a token of OCM", ocm, "system:karmada:agent:other"),
     ]);
     const first = nextName();
     const isIssued = (await requestCertificate(world, karmada, `system:karmada:agent:${first}`)) !== undefined;

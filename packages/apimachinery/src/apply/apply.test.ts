@@ -106,7 +106,7 @@ describe("ownership", () => {
     ]);
   });
 
-  test("of an equal value is shared, and a field is removed when its last owner drops it", () => {
+  test("ownership of an equal value is shared, and a field is removed when its last owner drops it", () => {
     const first = apply({ data: { a: "1", b: "1" } });
     const shared = apply({ data: { a: "1", c: "1" } }, { live: first, manager: "beta" });
     const kept = apply({ data: { b: "1" } }, { live: shared });
@@ -123,13 +123,13 @@ describe("ownership", () => {
     expect(apply({ data: { a: "1" } }, { live })).toMatchObject({ data: { unowned: "1", a: "1" } });
   });
 
-  test("of a structure that becomes empty is removed with it", () => {
+  test("ownership of a structure that becomes empty is removed with it", () => {
     const live = apply({ data: { a: "1" }, spec: { replicas: 1 } });
 
     expect(apply({ data: { a: "1" } }, { live })).not.toHaveProperty("spec");
   });
 
-  test("of the status is acquired only through the status subresource", () => {
+  test("ownership of the status is acquired only through the status subresource", () => {
     const applied = apply(
       { status: { phase: "Ready" }, spec: { replicas: 9 } },
       { live: apply({ spec: { replicas: 1 } }), manager: "ctl", subresource: "status" },
@@ -139,7 +139,7 @@ describe("ownership", () => {
     expect(applied["spec"]).toEqual({ replicas: 1 });
   });
 
-  test("of an untracked object is assigned to before-first-apply", () => {
+  test("ownership of an untracked object is assigned to before-first-apply", () => {
     const live = config({ data: { a: "1" } });
 
     const applied = apply({ data: { b: "1" } }, { live });
@@ -160,7 +160,7 @@ test("the object's identity stays when all owned metadata is removed", () => {
 });
 
 describe("lists", () => {
-  test("of keyed elements merge by key, and dropped elements are removed", () => {
+  test("lists of keyed elements merge by key, and dropped elements are removed", () => {
     const live = apply(
       { spec: { ports: [{ port: 80 }] } },
       { live: apply({ spec: { ports: [{ port: 53, protocol: "UDP" }] } }), manager: "beta" },
@@ -192,7 +192,7 @@ describe("lists", () => {
     expect((apply({ spec: { tags: ["b", "a"] } }, { live })["spec"] as JsonObject)["tags"]).toEqual(["b", "a"]);
   });
 
-  test("that are atomic have one owner", () => {
+  test("lists that are atomic have one owner", () => {
     expect(() => apply({ spec: { args: ["z"] } }, { live: apply({ spec: { args: ["y"] } }), manager: "beta" })).toThrow(
       'Apply failed with 1 conflict: conflict with "alpha": .spec.args',
     );
@@ -215,7 +215,7 @@ describe("a conflict", () => {
     );
   });
 
-  test("with an updater names its version, and with several owners lists them all", () => {
+  test("a conflict with an updater names its version, and with several owners lists them all", () => {
     expect(() => apply({ spec: { replicas: 1 } }, { live, manager: "beta" })).toThrow(
       'Apply failed with 1 conflict: conflict with "edit" using v1: .spec.replicas',
     );
@@ -226,7 +226,7 @@ describe("a conflict", () => {
     );
   });
 
-  test("that is forced takes the field from the other owners", () => {
+  test("a conflict that is forced takes the field from the other owners", () => {
     const forced = apply({ data: { a: "2" } }, { live, manager: "beta", force: true });
 
     expect(forced["data"]).toEqual({ a: "2", b: "1" });
@@ -234,7 +234,7 @@ describe("a conflict", () => {
     expect(fieldsOf(forced, "beta")).toEqual({ "f:data": { "f:a": {} } });
   });
 
-  test("with the last-applied configuration of client-side apply does not stop kubectl", () => {
+  test("a conflict with the last-applied configuration of client-side apply does not stop kubectl", () => {
     const annotations = {
       "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(config({ data: { a: "1" } })),
     };
@@ -452,7 +452,7 @@ describe("owners in other versions", () => {
     expect(entriesOf(applied).map(({ manager }) => manager)).toEqual(["alpha"]);
   });
 
-  test("that apply in this version drop the fields they applied in the other", () => {
+  test("owners in other versions that apply in this version drop the fields they applied in the other", () => {
     const applied = applyConfiguration(request({ data: { a: "1" } }, "beta"));
 
     expect(applied["spec"]).not.toHaveProperty("replicas");
@@ -509,7 +509,7 @@ describe("several appliers", () => {
     };
   };
 
-  test("that agree do not conflict, share ownership of common fields, and may apply in any order", () => {
+  test("several appliers that agree do not conflict, share ownership of common fields, and may apply in any order", () => {
     fc.assert(
       fc.property(anyConfig, anyConfig, (first, second) => {
         fc.pre(

@@ -98,7 +98,7 @@ describe("a create", () => {
     });
   });
 
-  test("of a built-in kind does not own always-present structures", () => {
+  test("a create of a built-in kind does not own always-present structures", () => {
     expect(fieldsOf(record({ after: make({ spec: { replicas: 1 } }), builtIn: true }), "alpha")).toEqual({
       "f:spec": { "f:replicas": {} },
     });
@@ -137,7 +137,7 @@ describe("an update", () => {
     expect(entriesOf(updated).map(({ time }) => time)).toEqual([NOON, LATER]);
   });
 
-  test("by the same manager extends its entry and updates its time", () => {
+  test("an update by the same manager extends its entry and updates its time", () => {
     const updated = record({
       before: created,
       after: change(created, { data: { a: "1", b: "1", c: "1" } }),
@@ -151,7 +151,7 @@ describe("an update", () => {
     });
   });
 
-  test("that removes a field takes it from its owner, whose time is unchanged", () => {
+  test("an update that removes a field takes it from its owner, whose time is unchanged", () => {
     const updated = record({
       before: created,
       after: change(created, { data: { a: "1" } }),
@@ -162,7 +162,7 @@ describe("an update", () => {
     expect(entriesOf(updated)).toEqual([{ ...entriesOf(created)[0], fieldsV1: { "f:data": { ".": {}, "f:a": {} } } }]);
   });
 
-  test("that changes nothing keeps the entries unchanged", () => {
+  test("an update that changes nothing keeps the entries unchanged", () => {
     const unchanged = record({
       before: created,
       after: JSON.parse(JSON.stringify(stripManagedFields(created))) as JsonObject,
@@ -181,17 +181,17 @@ describe("an update", () => {
     expect(entriesOf(updated)).toEqual([]);
   });
 
-  test("of an untracked object does not start tracking", () => {
+  test("an update of an untracked object does not start tracking", () => {
     expect(entriesOf(record({ before: make({}), after: make({ data: { a: "1" } }) }))).toEqual([]);
   });
 
-  test.each([[[]], [[{}]]])("with managedFields %j resets all owners", (entries) => {
+  test.each([[[]], [[{}]]])("an update with managedFields %j resets all owners", (entries) => {
     const cleared = record({ before: created, after: make({ data: { a: "2" } }, entries), builtIn: true });
 
     expect(cleared["metadata"]).not.toHaveProperty("managedFields");
   });
 
-  test("with an empty list keeps the stored owners of a custom resource", () => {
+  test("an update with an empty list keeps the stored owners of a custom resource", () => {
     expect(entriesOf(record({ before: created, after: make({ data: { a: "1" } }, []) }))).not.toEqual([]);
   });
 

@@ -88,7 +88,7 @@ test("leaves a missing required field to validation", () => {
   });
 });
 
-test("keeps unknown fields", () => {
+test("the canonical form of an object keeps unknown fields", () => {
   expect(specOf(deployment({ someday: { x: null } }))).toMatchObject({ someday: { x: null } });
 });
 
@@ -145,7 +145,7 @@ for (const [behaviour, [spec, message]] of Object.entries(wrongTypes)) {
   });
 }
 
-test("does not repeat a secret value that is not base64", () => {
+test("the error of a canonical form does not repeat a secret value that is not base64", () => {
   const secret = {
     apiVersion: "v1",
     kind: "Secret",

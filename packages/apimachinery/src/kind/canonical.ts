@@ -9,7 +9,7 @@
 import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { formatQuantity, quantityProblem, tryParseQuantity } from "../quantity.ts";
 import { jsonTypeName } from "../patch/patch-errors.ts";
-import { partOf } from "../share.ts";
+import { partOf } from "../share-parts.ts";
 import { timeProblem } from "../exact/go-time.ts";
 import { undecodable } from "../text/decode-error.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";

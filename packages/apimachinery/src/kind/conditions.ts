@@ -3,7 +3,7 @@ import { field, type FieldError } from "../field.ts";
 import { labelKeyProblems } from "../names.ts";
 import type { Condition } from "./facts/meta-v1.ts";
 import { checkText } from "./field-checks.ts";
-import type { Sent } from "./sent.ts";
+import type { Sent } from "./sent-value.ts";
 
 const STATUSES = ["False", "True", "Unknown"];
 const MAX_REASON = 1024;

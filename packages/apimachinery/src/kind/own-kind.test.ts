@@ -59,7 +59,7 @@ test("columns have the type and the description of the fields that they print", 
 
 test("rejects a column of a field that the kind does not have", () => {
   expect(() => ownKind({ ...names, spec, columns: { Crew: ".spec.crew" } })).toThrow(
-    "the column Crew of Ferry prints .spec.crew, which is no field of the kind",
+    "the column Crew of Ferry prints .spec.crew, which is not a field of the kind",
   );
 });
 

@@ -115,7 +115,7 @@ function schemaOf({ description, spec, status, fields, rules }: OwnKind & Parts)
 function columnOf(kind: string, schema: Schema, name: string, declared: string | OwnColumn): Column {
   const { path, isWide, description }: OwnColumn = typeof declared === "string" ? { path: declared } : declared;
   const field = schemaAt(schema, path);
-  invariant(field, `the column ${name} of ${kind} prints ${path}, which is no field of the kind`);
+  invariant(field, `the column ${name} of ${kind} prints ${path}, which is not a field of the kind`);
   const column: Column = {
     name,
     type: columnType(field),

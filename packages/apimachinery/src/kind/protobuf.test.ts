@@ -41,7 +41,7 @@ test("drops the zeros that Go writes for every field that is not a pointer", () 
   expect(decode(bodies.namespace)).toEqual({ apiVersion: "v1", kind: "Namespace", metadata: { name: "{{NS}}-a" } });
 });
 
-test("keeps the zero of a pointer", () => {
+test("decoding protobuf keeps the zero of a pointer", () => {
   expect(decode(bodies.zeroReplicas)).toMatchObject({
     kind: "Deployment",
     spec: { replicas: 0, revisionHistoryLimit: 0, template: { spec: { terminationGracePeriodSeconds: 0 } } },
@@ -86,7 +86,7 @@ test("reads numbers and strings in int-or-string fields", () => {
   expect(decode(bodies.service)).toMatchObject({ spec: { ports: [{ targetPort: 8080 }, { targetPort: "https" }] } });
 });
 
-test("reads times", () => {
+test("decoding protobuf reads times", () => {
   expect(decode(bodies.event)).toMatchObject({
     firstTimestamp: "2024-01-01T00:00:00Z",
     count: 3,
@@ -148,7 +148,7 @@ test("treats a __proto__ key as an ordinary key", () => {
   expect(Object.entries(data)).toEqual([["__proto__", "x"]]);
 });
 
-test("skips unknown fields", () => {
+test("decoding protobuf skips unknown fields", () => {
   expect(decode(envelope("v1", "ConfigMap", [0xf8, 0x07, 0x01, 0xf2, 0x07, 0x01, 0x00, 0x20, 0x01]))).toEqual({
     apiVersion: "v1",
     kind: "ConfigMap",

@@ -46,7 +46,7 @@ describe("merge patch", () => {
     );
   });
 
-  test("of a merged patch equals applying both patches in sequence", () => {
+  test("merge patch of a merged patch equals applying both patches in sequence", () => {
     const scalar = fc.constantFrom<Json>("x", 1, null, true);
     const flat = fc.dictionary(key, fc.oneof(scalar, fc.dictionary(key, scalar, { noNullPrototype: true })), {
       noNullPrototype: true,
@@ -245,7 +245,7 @@ describe("strategic merge patch", () => {
     );
   });
 
-  test("without directives is idempotent", () => {
+  test("strategic merge patch without directives is idempotent", () => {
     fc.assert(
       fc.property(live, patch, (before, change) => {
         const once = applyStrategicMergePatch(before, change, schema);

@@ -56,7 +56,7 @@ const rsa = (modulusLength: number): { key: Buffer; signer: KeyObject } => {
 };
 
 describe("parses a certificate request", () => {
-  test("with a common name, organizations and organizational units", () => {
+  test("parses a certificate request with a common name, organizations and organizational units", () => {
     const { commonName, organizations, subject } = parseCertificateRequest(
       makeRequest({ O: ["b", "a"], OU: ["u"], CN: ["jane"] }),
     );
@@ -68,11 +68,11 @@ describe("parses a certificate request", () => {
     });
   });
 
-  test("without a subject", () => {
+  test("parses a certificate request without a subject", () => {
     expect(parseCertificateRequest(makeRequest({}))).toMatchObject({ commonName: "", organizations: [], dnsNames: [] });
   });
 
-  test("with subject alternative names", () => {
+  test("parses a certificate request with subject alternative names", () => {
     const attributes = alternativeNames(
       der.tagged(0x82, Buffer.from("a.example")),
       der.tagged(0x81, Buffer.from("j@example")),
@@ -90,7 +90,7 @@ describe("parses a certificate request", () => {
     });
   });
 
-  test("when text precedes the PEM block", () => {
+  test("parses a certificate request when text precedes the PEM block", () => {
     const text = Buffer.from(makeRequest({ CN: ["jane"] }), "base64").toString();
 
     expect(parseCertificateRequest(base64(`hello\n${text}`)).commonName).toBe("jane");

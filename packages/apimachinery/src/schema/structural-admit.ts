@@ -7,7 +7,7 @@ import { DecodeError } from "../text/decode-error.ts";
 import { formatPath, type PathStep } from "../field-path.ts";
 import { formatValue } from "../format-value.ts";
 import type { Schema } from "../schema.ts";
-import { partOf } from "../share.ts";
+import { partOf } from "../share-parts.ts";
 import { coerceMetadata } from "./structural-metadata.ts";
 
 /** The current position and the removed fields. */

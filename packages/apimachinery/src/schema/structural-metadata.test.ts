@@ -3,7 +3,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { coerceMetadata, metadataProblem } from "./structural-metadata.ts";
 
 describe("metadata is coerced", () => {
-  test("without unknown or empty fields", () => {
+  test("metadata is coerced without unknown or empty fields", () => {
     const unknown: string[] = [];
     const owners = [{ apiVersion: "v1", kind: "K", name: "n", uid: "u", junk: 1 }];
 

@@ -13,7 +13,7 @@ import { listTypeErrors } from "./list-type.ts";
 import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, PatternWorkError, type Pattern } from "../regex/index.ts";
 import type { Schema } from "../schema.ts";
-import { partOf } from "../share.ts";
+import { partOf } from "../share-parts.ts";
 import { checkLongInteger, checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
 import { isProperty, type ValidationWalk, WalkStopped } from "./structural-walk.ts";
 

@@ -162,7 +162,7 @@ test("compiled schemas are cached by identity", () => {
   expect(compileSchema(widgets)).toBe(compileSchema(widgets));
 });
 
-test("admission is idempotent", () => {
+test("structural defaulting and pruning are idempotent", () => {
   const schema = ofSpec({
     type: "object",
     properties: {

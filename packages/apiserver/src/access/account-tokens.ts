@@ -13,7 +13,7 @@ import type { UserInfo } from "../request/request.ts";
 import { LEGACY_ISSUER, boundClaims, legacyClaims, readClaims } from "./account-claims.ts";
 import type { AccountClaims, NamedObject, TokenSpec } from "./account-claims.ts";
 import { decodeToken, hasGoodSignature, signToken } from "./jwt.ts";
-import { quoteList } from "./rules.ts";
+import { quoteList } from "./rbac-rules.ts";
 import { createSigningKey, keyIdOf, openSigningKeys, webKeyOf } from "./signing-key.ts";
 import type { SigningKey } from "./signing-key.ts";
 import { AUTHENTICATED, accountGroups, accountUser } from "./subjects.ts";

@@ -12,7 +12,7 @@ import type { Rbac } from "./rbac.ts";
 export interface Opinion {
   readonly opinion: "allow" | "deny" | "none";
   readonly reason: string;
-  /** Why the authorizer could not be asked. */
+  /** Why the authorizer could not be called. */
   readonly error?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../request/context.ts";
 import { RBAC_GROUP } from "./binding-index.ts";
 import { describeMissing } from "./rbac.ts";
-import { countParts, describeRules, quoteList, uncovered } from "./rules.ts";
+import { countParts, describeRules, quoteList, uncovered } from "./rbac-rules.ts";
 
 type Rules = readonly DeepReadonly<PolicyRule>[];
 

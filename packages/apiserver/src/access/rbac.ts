@@ -17,7 +17,7 @@ import { keyOf } from "../resources/resources.ts";
 import { createBindingIndex, RBAC_GROUP } from "./binding-index.ts";
 import type { ClusterIndex, Rules } from "./binding-index.ts";
 import type { Binding } from "./bindings.ts";
-import { allowsPath, allowsResource } from "./rules.ts";
+import { allowsPath, allowsResource } from "./rbac-rules.ts";
 import { describeSubject, keyOfSubject, subjectKeys } from "./subjects.ts";
 
 const ALLOWED: Decision = Object.freeze({ allowed: true, reason: "" });

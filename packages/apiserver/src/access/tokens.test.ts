@@ -181,7 +181,7 @@ describe("a service account token", () => {
     expect((await reviewOf(token)).error).toBe("[invalid bearer token, service account token has been invalidated]");
   });
 
-  test("for other audiences is rejected by this API and accepted in a review for those audiences", async () => {
+  test("a service account token for other audiences is rejected by this API and accepted in a review for those audiences", async () => {
     const token = await requestToken({ audiences: ["vault"] });
 
     await isRefused(token);

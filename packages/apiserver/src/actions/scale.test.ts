@@ -49,7 +49,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual(["hpa Update scale"]);
   });
 
-  test("to the current value changes no owner", async () => {
+  test("scaling to the current value changes no owner", async () => {
     const server = await createTestServer();
     await server.request("POST", `${DEPLOYMENTS}?fieldManager=me`, deployment(4));
 
@@ -58,7 +58,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual(["me Update"]);
   });
 
-  test("to zero leaves no owner", async () => {
+  test("scaling to zero leaves no owner", async () => {
     const server = await createTestServer();
     await server.request("POST", DEPLOYMENTS, deployment(1));
 
@@ -67,7 +67,7 @@ describe("scaling", () => {
     expect(await ownersOfReplicas(server)).toEqual([]);
   });
 
-  test("with apply conflicts with another owner, unless it is forced", async () => {
+  test("scaling with apply conflicts with another owner, unless it is forced", async () => {
     const server = await createTestServer();
     await server.request("PATCH", `${DEPLOYMENTS}/web?fieldManager=me`, deployment(1), APPLY);
 

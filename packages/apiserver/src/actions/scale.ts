@@ -107,11 +107,12 @@ export async function updateScale(
       ? wanted
       : recordedScale(deps, context, options, withManagers(current, managers.entries), wanted);
     const { resourceVersion: _, ...metadata } = metadataOf(old);
-    const insists = typeof sent === "string" && (verb === "update" || sent !== metadataOf(old).resourceVersion);
+    const isVersionRequired =
+      typeof sent === "string" && (verb === "update" || sent !== metadataOf(old).resourceVersion);
     return {
       object: {
         ...withValueAt(old, parts, replicas),
-        metadata: { ...metadata, ...(insists && { resourceVersion: sent }) },
+        metadata: { ...metadata, ...(isVersionRequired && { resourceVersion: sent }) },
       },
       duplicates: [],
       requiresVersion: false,

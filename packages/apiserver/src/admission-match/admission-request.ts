@@ -1,4 +1,4 @@
-/** A request about which webhooks are asked and on which policies are evaluated, before it is carried out. */
+/** A request about which webhooks are called and on which policies are evaluated, before it is carried out. */
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import type { Decisions } from "../request/decisions.ts";

@@ -214,7 +214,7 @@ describe("a step that waits", () => {
     };
   }
 
-  test("while its namespace is deleted is admitted again, and the object is rejected", async () => {
+  test("a step that waits while its namespace is deleted is admitted again, and the object is rejected", async () => {
     const gate = createGate();
     const { request, settle, cache } = await start(gate.step);
     await request("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
@@ -230,7 +230,7 @@ describe("a step that waits", () => {
     expect(cache.list("/").filter(({ key }) => key.includes("/shop"))).toEqual([]);
   });
 
-  test("while its namespace changes is admitted again, and the object is stored", async () => {
+  test("a step that waits while its namespace changes is admitted again, and the object is stored", async () => {
     const gate = createGate();
     const { request } = await start(gate.step);
     const late = request("POST", MAPS, makeConfigMap("late"));
@@ -259,7 +259,7 @@ describe("a step that waits", () => {
     expect([status, body.reason]).toEqual([409, "Conflict"]);
   });
 
-  test("while another client creates the same object leaves that object", async () => {
+  test("a step that waits while another client creates the same object leaves that object", async () => {
     const gate = createGate();
     const { request, engine } = await start(gate.step);
     const other = await createTestServer({ engine });

@@ -81,7 +81,7 @@ describe("a pod", () => {
     ]);
   });
 
-  test("that exists may change its labels but not its image after its namespace became stricter", async () => {
+  test("a pod that exists may change its labels but not its image after its namespace became stricter", async () => {
     const { request } = await start({});
     await request("POST", PODS, pod({ hostPID: true }));
     await request(
@@ -151,7 +151,7 @@ describe("a namespace", () => {
     ]);
   });
 
-  test("that becomes stricter warns about violating pods, with equal ones in one line", async () => {
+  test("a namespace that becomes stricter warns about violating pods, with equal ones in one line", async () => {
     const { request } = await start({});
     for (const name of ["b", "a", "c"]) await request("POST", PODS, pod({ hostPID: true }, name));
     await request("POST", PODS, pod({ containers: [{ ...plain, securityContext: { privileged: true } }] }, "d"));
@@ -213,7 +213,7 @@ describe("Pod Security labels", () => {
     });
   }
 
-  test("that are unrelated define no policy", () => {
+  test("Pod Security labels that are unrelated define no policy", () => {
     expect(policyOf({ "kubernetes.io/metadata.name": "a" })).toBeUndefined();
   });
 });

@@ -4,7 +4,7 @@ import type { Metric, MetricsText } from "@flotilla/base";
 
 const UNAVAILABLE = gauge(
   "aggregator_unavailable_apiservice",
-  "Whether the server behind an APIService is unavailable: 1 if it is.",
+  "1 if the server behind an APIService is unavailable, 0 otherwise.",
   "name",
 );
 const FAILURES = counter(

@@ -109,7 +109,7 @@ export function conditionAfter(
   return {
     type: "Available",
     status,
-    ...(lastTransitionTime !== undefined && { lastTransitionTime }),
+    lastTransitionTime,
     reason,
     message,
   };

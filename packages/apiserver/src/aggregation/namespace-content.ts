@@ -13,7 +13,7 @@ const PASS_MS = 10_000;
 
 /** What an emptying namespace still waits for. */
 export interface ForeignContent {
-  /** Versions whose servers cannot be asked. */
+  /** Versions whose servers do not respond. */
   readonly unknown: readonly string[];
   /** The number of objects left, by resource and group. */
   readonly remaining: ReadonlyMap<string, number>;

@@ -152,7 +152,7 @@ describe("a policy that is not valid is rejected with the reason", () => {
     expect(() => policyOf(rules)).toThrow(reason);
   });
 
-  test("another kind, and text that is no YAML", () => {
+  test("another kind, and text that is not YAML", () => {
     expect(() => readAuditPolicy("kind: List\napiVersion: v1", "p")).toThrow(
       "p: expected kind Policy of audit.k8s.io/v1",
     );

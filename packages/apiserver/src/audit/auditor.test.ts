@@ -146,7 +146,7 @@ test("a watch has its events when it starts and when it ends", async () => {
 
   const { response } = await request("GET", `${MAPS}?watch=1`);
   expect(at("stage")).toEqual(["RequestReceived", "ResponseStarted"]);
-  if (!("open" in response.body)) throw new Error("the watch is no stream");
+  if (!("open" in response.body)) throw new Error("the watch is not a stream");
   const stop = response.body.open({ write: () => true, onDrain: () => {}, end: () => {} });
   stop();
 

@@ -13,7 +13,7 @@ import type { UserInfo } from "../request/request.ts";
 import { recordedBody } from "./audit-bodies.ts";
 import type { AuditAttributes, AuditDecision, AuditPolicy, AuditStage } from "./audit-policy.ts";
 
-const EVENTS = counter("apiserver_audit_event_total", "Audit events that were made and sent to the backends.");
+const EVENTS = counter("apiserver_audit_event_total", "Audit events that were created and sent to the backends.");
 const LEVELS = counter("apiserver_audit_level_total", "Requests by the level of the audit policy.", "level");
 const ERRORS = counter(
   "apiserver_audit_error_total",

@@ -13,7 +13,7 @@ import type { Remaining } from "./content-removal.ts";
 import { namespaceConditions } from "./namespace-conditions.ts";
 import { CRD_FINALIZER, CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
-import { markDeleting } from "../crd/rules.ts";
+import { markDeleting } from "../crd/custom-object-rules.ts";
 import type { GarbageCollector } from "./garbage-collection.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
@@ -89,7 +89,7 @@ export function createCleanup(deps: {
     if (foreign && foreign.unknown.length + foreign.remaining.size > 0) {
       await reportRemaining(key, [], foreign);
       // No event announces the end of objects of other servers.
-      throw new Error(`namespace ${name}: aggregated servers still have objects, or cannot be asked`);
+      throw new Error(`namespace ${name}: aggregated servers still have objects, or did not respond`);
     }
     await finalizeNamespace(key, found);
   };

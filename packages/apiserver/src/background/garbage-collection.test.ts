@@ -48,7 +48,7 @@ test("deletes a late dependent although the kind of its owner is no longer serve
   expect((await test.request("GET", MAPS)).body.items).toEqual([]);
 });
 
-test("keeps a dependent of an unknown owner while the owner's kind is not served", async () => {
+test("garbage collection keeps a dependent of an unknown owner while the owner's kind is not served", async () => {
   const test = await createTestServer();
 
   await test.request("POST", MAPS, ownedBy("unknown", "kept"));

@@ -66,7 +66,7 @@ const unusable: Record<string, [Parameters<typeof clusterOf>[0], message: string
   "no Service": [{}, 'service "hooks" not found in namespace "shop"'],
   "a port that it does not have": [{ Service: service({ ports: [] }) }, 'service "hooks" has no port 443'],
   "no endpoint": [{ Service: service() }, 'no endpoints available for service "hooks"'],
-  "an annotation that is no address": [
+  "an annotation that is not an address": [
     { Service: service({}, { "flotilla.dev/address": "http://127.0.0.1:1/x" }) },
     'the annotation flotilla.dev/address is "http://127.0.0.1:1/x", which is not HOST:PORT',
   ],

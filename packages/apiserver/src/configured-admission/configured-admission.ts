@@ -2,7 +2,7 @@
  * The policies and webhooks that a cluster has configured, in the order of Kubernetes: mutating policies, mutating
  * webhooks, and after the server's own validation the validating policies and webhooks.
  */
-import { isPromise } from "../admission/run.ts";
+import { isPromise } from "../admission/run-steps.ts";
 import { equalJson } from "@flotilla/base";
 import type { JsonObject, MetricsText } from "@flotilla/base";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";

@@ -271,7 +271,7 @@ describe("a command", () => {
     expect(messages.some(([channel]) => channel === 2)).toBe(false);
   });
 
-  test("that is rejected ends with the reason", async () => {
+  test("a command that is rejected ends with the reason", async () => {
     const response = await exec("command=true&stdout=true", HANDSHAKE, {
       exec: () => Promise.reject(badRequest("nothing runs here")),
     });
@@ -288,7 +288,7 @@ describe("a command", () => {
     });
   });
 
-  test("without stdin reads end of input", async () => {
+  test("a command without stdin reads end of input", async () => {
     const response = await exec("command=true&stdout=true");
     const socket = new PeerSocket();
 

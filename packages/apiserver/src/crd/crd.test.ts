@@ -111,7 +111,7 @@ describe("a CRD", () => {
     expect((await server.request("GET", WIDGETS)).text).toBe("404 page not found\n");
   });
 
-  test("with conflicting names is not served until they are free", async () => {
+  test("a CRD with conflicting names is not served until they are free", async () => {
     const server = await createTestServer();
     const gadgets = `${CRDS}/gadgets.example.com`;
     await server.request("POST", CRDS, makeDefinition());
@@ -394,7 +394,7 @@ describe("a custom object", () => {
     });
   }
 
-  test("that violates a later rule is warned about while it is unchanged", async () => {
+  test("a custom object that violates a later rule is warned about while it is unchanged", async () => {
     const { request } = await createTestServer();
     await request("POST", CRDS, withRules({ type: "object", properties: { size: { type: "integer" } } }));
     await request("POST", WIDGETS, widget({ size: 12 }));

@@ -347,8 +347,8 @@ function aggregatedResource({ resource, version, subresources: declared }: Serve
     scope: namespaced ? "Namespaced" : "Cluster",
     singularResource: singular,
     verbs: verbsOf(resource),
-    ...(kind.shortNames?.length && { shortNames: kind.shortNames }),
-    ...(kind.categories?.length && { categories: kind.categories }),
-    ...(subresources.length > 0 && { subresources }),
+    shortNames: kind.shortNames?.length ? kind.shortNames : undefined,
+    categories: kind.categories?.length ? kind.categories : undefined,
+    subresources: subresources.length > 0 ? subresources : undefined,
   };
 }

@@ -63,7 +63,7 @@ const AES_KEY_BYTES: ReadonlySet<number> = new Set([16, 24, 32]);
 const SECRETBOX_KEY_BYTES: ReadonlySet<number> = new Set([32]);
 const MAX_TIMEOUT_MS = 60_000;
 
-/** How a key management plugin is asked. */
+/** How a key management plugin is called. */
 export interface KmsSettings {
   readonly name: string;
   readonly socketPath: string;

@@ -34,7 +34,10 @@ const EXECUTING_SEATS = level("current_executing_seats", "Seats that requests in
 const NOMINAL = level("nominal_limit_seats", "Seats of a priority level by its share.");
 const LOWER = level("lower_limit_seats", "Seats that a priority level never lends.");
 const UPPER = level("upper_limit_seats", "Seats of a priority level with everything that it may borrow.");
-const CURRENT = level("current_limit_seats", "Seats of a priority level now, with what it borrows or lends.");
+const CURRENT = level(
+  "current_limit_seats",
+  "Current number of seats of a priority level, including borrowed seats and without lent ones.",
+);
 const HIGH = level("demand_seats_high_watermark", "The largest demand for seats in the last period of 10 s.");
 const SMOOTHED = level("demand_seats_smoothed", "The demand for seats, smoothed over some minutes.");
 

@@ -76,7 +76,7 @@ describe("when large bodies use up their budget", () => {
 });
 
 describe("small bodies", () => {
-  test("of one client take half of their budget at most", () => {
+  test("small bodies of one client take half of their budget at most", () => {
     const { rejected, open } = setUp();
     open("a", 40);
 
@@ -86,7 +86,7 @@ describe("small bodies", () => {
     expect(rejected).toEqual(["second"]);
   });
 
-  test("of one client that uses up its share are rejected alone, also while all of them are being handled", () => {
+  test("small bodies of one client that uses up its share are rejected alone, also while all of them are being handled", () => {
     const { rejected, open } = setUp();
     for (let index = 0; index < 10; index++) open("greedy", 10, `greedy ${index}`).complete();
     const before = rejected.length;
@@ -98,7 +98,7 @@ describe("small bodies", () => {
     expect(rejected).toHaveLength(5);
   });
 
-  test("of many greedy clients leave room for the next one", () => {
+  test("small bodies of many greedy clients leave room for the next one", () => {
     const { budget, rejected, open } = setUp();
     for (let index = 0; index < 50; index++)
       for (let client = 0; client < 9; client++) open(`greedy ${client}`, 1).complete();

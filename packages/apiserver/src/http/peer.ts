@@ -81,7 +81,7 @@ function identityOf(socket: Parameters<typeof peerOf>[0], authorities: PeerAutho
   }
 }
 
-/** The validity period is no secret to the certificate's owner, and reporting it saves debugging time. */
+/** The validity period is not a secret to the certificate's owner, and reporting it saves debugging time. */
 function problemOf(error: unknown, { validFromDate, validToDate }: X509Certificate): string | undefined {
   const code = error instanceof Error && "code" in error ? error.code : error;
   if (code === "CERT_HAS_EXPIRED") return expiredText(validToDate.getTime());

@@ -12,7 +12,7 @@ const mapping = (description: string) =>
   s.optional(
     s.object(description, {
       claim: text("The claim."),
-      prefix: text("What is put before the value of the claim."),
+      prefix: text("Prefix of the value of the claim."),
       expression: text("A CEL expression on `claims`, instead of a claim."),
     }),
   );
@@ -40,7 +40,7 @@ const issuerFields = {
   claimMappings: s.object("How claims become a user.", {
     username: s.object("The name of the user.", {
       claim: text("The claim."),
-      prefix: text("What is put before the value of the claim."),
+      prefix: text("Prefix of the value of the claim."),
       expression: text("A CEL expression on `claims`, instead of a claim."),
     }),
     groups: mapping("The groups of the user."),

@@ -10,7 +10,7 @@ import { compileReviewConditions } from "./review-conditions.ts";
 
 const text = (description: string) => s.optional(s.string(description));
 
-const webhook = s.object("How a webhook is asked.", {
+const webhook = s.object("How the webhook is called.", {
   authorizedTTL: s.string("How long an answer that allows is remembered.", { default: "5m" }),
   unauthorizedTTL: s.string("How long other answers are remembered.", { default: "30s" }),
   cacheAuthorizedRequests: s.boolean("Whether answers that allow are remembered.", { default: true }),
@@ -18,13 +18,16 @@ const webhook = s.object("How a webhook is asked.", {
   timeout: text("How long an answer may take, at most 30s."),
   subjectAccessReviewVersion: text("v1."),
   matchConditionSubjectAccessReviewVersion: text("v1; required with conditions."),
-  failurePolicy: text("Deny or NoOpinion: what a webhook that cannot be asked means."),
+  failurePolicy: text("The decision when the webhook cannot be called: Deny or NoOpinion."),
   connectionInfo: s.object("Where the webhook is.", {
     type: text("KubeConfigFile."),
     kubeConfigFile: text("The kubeconfig of its server."),
   }),
   matchConditions: s.optional(
-    s.array("It is asked only if all are true.", s.object({ expression: s.string("A CEL expression on `request`.") })),
+    s.array(
+      "The webhook is called only if all are true.",
+      s.object({ expression: s.string("A CEL expression on `request`.") }),
+    ),
   ),
 });
 type Webhook = s.Infer<typeof webhook>;

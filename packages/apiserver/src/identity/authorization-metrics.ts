@@ -17,7 +17,7 @@ const DURATIONS = histogram(
 );
 const FAILED_OPEN = counter(
   "apiserver_authorization_webhook_evaluations_fail_open_total",
-  "Requests that went on without an authorization webhook, because it failed and its policy is NoOpinion.",
+  "Requests that were decided without an authorization webhook, because it failed and its policy is NoOpinion.",
   "name",
 );
 

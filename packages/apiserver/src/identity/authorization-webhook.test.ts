@@ -107,7 +107,7 @@ describe("a webhook that fails", () => {
   const failure = (): never => {
     throw new Error("connection refused");
   };
-  const error = 'the authorization webhook "guard" cannot be asked: connection refused';
+  const error = 'the authorization webhook "guard" cannot be called: connection refused';
 
   test("denies with failurePolicy Deny, has no opinion with NoOpinion, and is asked again", async () => {
     const denying = start(failure);
@@ -160,14 +160,14 @@ describe("answers", () => {
     ["both", { status: { allowed: true, denied: true } }, "allows and denies"],
     ["no status", {}, "has no status"],
     ["texts", { status: { allowed: "true" } }, "must be booleans"],
-  ])("%s is no answer", (_, answer, problem) => expect(() => opinionOf(answer)).toThrow(problem));
+  ])("%s is not an answer", (_, answer, problem) => expect(() => opinionOf(answer)).toThrow(problem));
 });
 
 describe("match conditions", () => {
   const conditions = (expression: string, policy = "Deny"): string =>
     `failurePolicy: ${policy}\n      matchConditions: [{expression: ${JSON.stringify(expression)}}]`;
 
-  test("a webhook is asked only about requests that they select", async () => {
+  test("a webhook is called only for requests that its conditions select", async () => {
     const { webhook, asked } = start(
       () => ALLOWED,
       conditions(
@@ -196,7 +196,7 @@ describe("configurations that are rejected", () => {
       "failurePolicy: Deny\n      matchConditions: [{expression: request.nothing == ''}]",
       "matchConditions[0].expression: Invalid value",
     ],
-    "a condition that is no bool": [
+    "a condition that is not a bool": [
       "failurePolicy: Deny\n      matchConditions: [{expression: request.user}]",
       "must evaluate to bool, not string",
     ],
@@ -263,7 +263,7 @@ describe("a server with a webhook before its roles", () => {
 
     expect((await request("GET", PODS)).body).toMatchObject({
       code: 500,
-      message: expect.stringContaining('the authorization webhook "guard" cannot be asked: connection refused'),
+      message: expect.stringContaining('the authorization webhook "guard" cannot be called: connection refused'),
     });
   });
 

@@ -21,7 +21,7 @@ export interface AuthorizationWebhookSettings {
   /** 0 remembers nothing. */
   readonly authorizedTtlMs: number;
   readonly unauthorizedTtlMs: number;
-  /** What a webhook that cannot be asked means. */
+  /** The decision when the webhook cannot be called. */
   readonly failurePolicy: "Deny" | "NoOpinion";
   readonly conditions: ReviewConditions;
 }
@@ -83,9 +83,9 @@ export function createAuthorizationWebhook(
     } catch (error) {
       observe?.(timeout.signal.aborted ? "timeout" : "error", (clock.now() - startedMs) / 1000);
       if (!isFailing)
-        log.warn("an authorization webhook cannot be asked", { webhook: name, policy: failurePolicy, error });
+        log.warn("an authorization webhook cannot be called", { webhook: name, policy: failurePolicy, error });
       isFailing = true;
-      return failed(`cannot be asked: ${messageOf(error)}`);
+      return failed(`cannot be called: ${messageOf(error)}`);
     } finally {
       timer.cancel();
       release?.();
@@ -111,7 +111,7 @@ export function createAuthorizationWebhook(
       if (known && known.untilMs > clock.now()) return known.opinion;
       remembered.delete(key);
       const { matches, error } = conditions(spec);
-      if (error !== undefined) return failed(`cannot be asked: ${error}`);
+      if (error !== undefined) return failed(`cannot be called: ${error}`);
       if (!matches) return NO_OPINION;
       const pending = asking.get(key);
       if (pending) return pending;
@@ -133,7 +133,7 @@ function reviewSpecOf({ user, verb, cluster, resource, path = "" }: AccessReques
   return { ...spec, resourceAttributes: { namespace, verb, group, version, resource: plural, subresource, name } };
 }
 
-/** Throws for an answer that is no review. Pure. */
+/** Throws for an answer that is not a review. Pure. */
 export function opinionOf(answer: Json): Opinion {
   const status = isObject(answer) && isObject(answer.status) ? answer.status : undefined;
   if (!status) throw new Error("the answer has no status");

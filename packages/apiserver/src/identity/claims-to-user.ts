@@ -151,7 +151,7 @@ function listOf(mapping: CompiledMapping, claims: JsonObject, bindings: Bindings
   if (value === undefined || value === null) return [];
   const list = Array.isArray(value) ? value : [value];
   if (!list.every((item) => typeof item === "string"))
-    throw new ClaimError(`claim ${claim ?? ""} is no list of strings`);
+    throw new ClaimError(`claim ${claim ?? ""} is not a list of strings`);
   return list.map((item) => `${prefix}${item}`);
 }
 

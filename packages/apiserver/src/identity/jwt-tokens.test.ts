@@ -105,7 +105,7 @@ describe("tokens that are rejected", () => {
     "for another audience": [tokenOf({ ...CLAIMS, aud: ["other"] }), 'expected audience in ["flotilla"]'],
     "of another issuer": [tokenOf({ ...CLAIMS, iss: "https://evil.example.com" }), undefined],
     "without a name": [tokenOf({ ...CLAIMS, sub: "" }), "username claim is empty"],
-    "with groups that are no strings": [tokenOf({ ...CLAIMS, groups: [1] }), "claim groups is no list of strings"],
+    "with groups that are not strings": [tokenOf({ ...CLAIMS, groups: [1] }), "claim groups is not a list of strings"],
     "no token": ["abc", undefined],
   };
   test.each(Object.entries(cases))("%s", async (_, [token, error]) => {
@@ -233,7 +233,7 @@ describe("a configuration that is not valid is rejected with the field", () => {
       "[a]",
       "jwt[0].claimMappings.username.expression: Invalid value",
     ],
-    "an expression that is no condition": [
+    "an expression that is not a condition": [
       `${MAPPINGS}\nuserValidationRules: [{expression: "'a'"}]`,
       "[a]",
       "must evaluate to bool",

@@ -1,4 +1,4 @@
-/** Conditions on the requests that an authorization webhook is asked about: CEL on `request`, the spec of the review. */
+/** Conditions on the requests for which an authorization webhook is called: CEL on `request`, the spec of the review. */
 import type { JsonObject } from "@flotilla/base";
 import { ACCESS_REVIEW_SPEC, BOOL, CelError, compileCel, dynamicValueOf, formatType } from "@flotilla/cel";
 

@@ -212,7 +212,7 @@ describe("a custom resource", () => {
     });
   });
 
-  test("that preserves unknown fields at its root is a bare object in v2", async () => {
+  test("a custom resource that preserves unknown fields at its root is a bare object in v2", async () => {
     const { request } = await createTestServer();
     await request(
       "POST",

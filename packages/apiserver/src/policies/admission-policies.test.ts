@@ -103,7 +103,7 @@ describe("a validating policy", () => {
     expect((await create("m")).status).toBe(201);
   });
 
-  test("that changes is compiled again", async () => {
+  test("a validating policy that changes is compiled again", async () => {
     await validating();
 
     await subject.request(
@@ -249,7 +249,7 @@ describe("parameters", () => {
   });
   beforeEach(() => post(CRDS, makeCrd()));
 
-  test("of a custom kind are those of the namespace of the request", async () => {
+  test("parameters of a custom kind are those of the namespace of the request", async () => {
     await post(widgets("default"), makeWidget("limits", "2"));
     await validating({ spec, binding: { paramRef: { name: "limits", parameterNotFoundAction: "Deny" } } });
 
@@ -257,7 +257,7 @@ describe("parameters", () => {
     expect((await create("m", { data: { a: "2" } })).status).toBe(201);
   });
 
-  test("by selector are all that match, and each is a check", async () => {
+  test("parameters by selector are all that match, and each is a check", async () => {
     await post(widgets("kube-system"), makeWidget("one", "1"));
     await post(widgets("kube-system"), makeWidget("two", "2"));
     await validating({
@@ -289,7 +289,7 @@ describe("parameters", () => {
       expect((await create("m")).status).toBe(status);
     });
 
-  test("of a namespaced kind cannot be found for an object without one", async () => {
+  test("parameters of a namespaced kind cannot be found for an object without one", async () => {
     await validating({
       rule: { resources: ["namespaces"] },
       spec,
@@ -303,7 +303,7 @@ describe("parameters", () => {
     );
   });
 
-  test("of a kind that is not served deny what the policy is for", async () => {
+  test("parameters of a kind that is not served deny what the policy is for", async () => {
     await validating({
       spec: { ...spec, paramKind: { apiVersion: "example.com/v9", kind: "Gone" } },
       binding: { paramRef: { name: "limits", parameterNotFoundAction: "Allow" } },
@@ -372,7 +372,7 @@ describe("a mutating policy", () => {
     expect(messageOf(answer)).toMatch(/denied request: bad$/);
   });
 
-  test("that fails denies the request, unless its failures are ignored", async () => {
+  test("a mutating policy that fails denies the request, unless its failures are ignored", async () => {
     await mutating(setData("b", "object.data.missing"));
 
     const { status, body } = await create("m");

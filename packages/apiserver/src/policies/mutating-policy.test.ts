@@ -123,7 +123,7 @@ describe("a JSON patch", () => {
     expect(object).toEqual(makeDeployment());
   });
 
-  test("that cannot be applied is a problem", () => {
+  test("a JSON patch that cannot be applied is a problem", () => {
     expect(mutate("JSONPatch", `[JSONPatch{op: "remove", path: "/spec/missing"}]`)).toMatch(/^JSON Patch: /);
   });
 });

@@ -7,7 +7,7 @@ const DURATION_BUCKETS = [0.000_000_5, 0.001, 0.01, 0.1, 1];
 
 const VALIDATIONS = counter(
   "apiserver_validating_admission_policy_check_total",
-  "Evaluations of ValidatingAdmissionPolicies, by binding and by what was done.",
+  "Evaluations of ValidatingAdmissionPolicies, by binding and enforcement action.",
   "policy",
   "policy_binding",
   "error_type",

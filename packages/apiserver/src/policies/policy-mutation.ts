@@ -64,7 +64,7 @@ export class PolicyMutation {
   #pass(request: AdmissionRequest, isWanted: (key: string) => boolean): JsonObject | undefined {
     const denied: Denied[] = [];
     const deny = (policy: string, binding: string | undefined, message: string, reason?: string): void => {
-      denied.push({ policy, binding, message, ...(reason !== undefined && { reason }) });
+      denied.push({ policy, binding, message, reason });
     };
     let object = request.object;
     for (const selected of new PolicyRequest(this.#deps, request).select(this.#candidates)) {

@@ -32,7 +32,7 @@ describe("the message of a denial", () => {
       evaluated: "x".repeat(5 * 1024 + 1),
       want: "fixed",
     },
-    "is the fixed one when the evaluated one is no text": { message: "fixed", evaluated: null, want: "fixed" },
+    "is the fixed one when the evaluated one is not a string": { message: "fixed", evaluated: null, want: "fixed" },
     "is the expression when there is no other": { want: "failed expression: a == b" },
   };
   for (const [what, { message, evaluated, want }] of Object.entries(cases))
@@ -78,7 +78,7 @@ describe("an expression that fails", () => {
     expect(denials.map(({ message }) => message)).toEqual(["no"]);
   });
 
-  test("in a match condition decides as a validation does", () => {
+  test("an expression that fails in a match condition decides as a validation does", () => {
     const matchConditions = [{ name: "c", expression: "object.data.missing == 'x'" }];
     const validations = [{ expression: "false", message: "no" }];
 
@@ -130,7 +130,7 @@ describe("audit annotations", () => {
     expect({ annotations, denials }).toEqual({ annotations: [{ key: "name", value: "created m" }], denials: [] });
   });
 
-  test("that fail are errors, unless failures are ignored", () => {
+  test("audit annotations that fail are errors, unless failures are ignored", () => {
     const auditAnnotations = [{ key: "k", valueExpression: "string(object.data.missing)" }];
 
     expect(evaluate({ auditAnnotations }).errors).toEqual([

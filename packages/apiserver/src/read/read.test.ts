@@ -62,7 +62,7 @@ describe("listing", () => {
     expect(metadataIn(second)).toEqual({ resourceVersion: metadataIn(first).resourceVersion });
   });
 
-  test("at an exact revision returns the state at that revision", async () => {
+  test("listing at an exact revision returns the state at that revision", async () => {
     const { request, cache } = await withConfigMaps("a");
     const { revision } = cache;
     await request("POST", CONFIG_MAPS, makeConfigMap("b"));

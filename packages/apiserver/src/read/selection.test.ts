@@ -28,7 +28,7 @@ describe("a field selector", () => {
     });
   }
 
-  test("on metadata.name returns the one name that can match", () => {
+  test("a field selector on metadata.name returns the one name that can match", () => {
     expect(selectionOf(createResource(ConfigMap), "", "metadata.name=a,metadata.namespace=b").name).toBe("a");
   });
 

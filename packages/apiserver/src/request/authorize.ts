@@ -47,7 +47,7 @@ interface UserRules {
 }
 
 export interface Authorizer {
-  /** Called for every request: answers at once from memory, unless a webhook has to be asked. */
+  /** Called for every request: answers at once from memory, unless a webhook has to be called. */
   decide(request: AccessRequest): Decision | Promise<Decision>;
   /** The rules of a user in a namespace, or in the whole cluster without a namespace. */
   rulesFor(cluster: LogicalCluster, user: UserInfo, namespace: string | undefined): UserRules;

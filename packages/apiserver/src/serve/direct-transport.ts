@@ -18,7 +18,7 @@ import type { Status } from "@flotilla/apimachinery";
 import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
 import { listQuery } from "../request/options.ts";
-import { after, isPromise } from "../admission/run.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { authorize, findCluster, findTarget, operate, roomToWrite, timeoutOf } from "./operations.ts";
 import { auditedInput, objectOf } from "./audited-request.ts";
 import type { Auditor, RunningAudit } from "../audit/auditor.ts";

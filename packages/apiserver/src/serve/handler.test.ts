@@ -62,7 +62,7 @@ describe("every response", () => {
     });
   }
 
-  test("to a write on a full disk explains what to do, and reads continue", async () => {
+  test("every response to a write on a full disk explains what to do, and reads continue", async () => {
     const memory = createMemoryEngine();
     let isFull = false;
     const { request } = await createTestServer({

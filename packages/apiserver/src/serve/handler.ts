@@ -28,7 +28,7 @@ import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/de
 import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
-import { after } from "../admission/run.ts";
+import { after } from "../admission/run-steps.ts";
 import { failureResponse } from "./failure-response.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";

@@ -19,7 +19,7 @@ import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import type { AccessRequest, IsController } from "../request/authorize.ts";
 import { confirm } from "../request/decisions.ts";
-import { after } from "../admission/run.ts";
+import { after } from "../admission/run-steps.ts";
 import { METHODS } from "@flotilla/client";
 import { clientKeyOf } from "../access/client-key.ts";
 import { longest } from "../request/deadline.ts";

@@ -157,7 +157,7 @@ export function createServerMetrics(isServed: (cluster: string) => boolean = () 
       if (request.cluster !== "" && !isServed(request.cluster)) return;
       const series = requestSeries(seriesOf(request.cluster).requests, request);
       series.codes.set(code, (series.codes.get(code) ?? 0) + 1);
-      // The duration of a watch is no measure of the server's speed.
+      // The duration of a watch is not a measure of the server's speed.
       if (request.verb !== "WATCH") series.duration.observe(seconds);
     },
     watch(request) {

@@ -29,7 +29,7 @@ test("a promised number is taken until it is withdrawn or held", () => {
   expect(pool.isFree(5)).toBe(true);
 });
 
-test("only its holder releases a number", () => {
+test("a number of a pool is released only by its holder", () => {
   const pool = new NumberPool({ first: 1, last: 9, kept: 0 });
   pool.hold(5, "a");
 

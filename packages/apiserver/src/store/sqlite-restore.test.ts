@@ -87,7 +87,7 @@ test("two restores of one snapshot never assign the same revision", async () => 
   expect((revisions[1] ?? 0) - (revisions[0] ?? 0)).toBe(60_000_000);
 });
 
-test("restoring overwrites nothing", async () => {
+test("restoring a snapshot overwrites no existing store", async () => {
   await makeSnapshot();
 
   expect(() => restoreSnapshot(at("copy"), at("old.db"), 0)).toThrow("exists; move it away");

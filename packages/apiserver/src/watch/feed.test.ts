@@ -70,7 +70,7 @@ describe("a long list", () => {
     expect(await take()).toEqual(["BOOKMARK 8"]);
   });
 
-  test("that is closed delivers nothing more, not even changes", async () => {
+  test("a long list that is closed delivers nothing more, not even changes", async () => {
     const { feed, take, held } = makeFeed();
     feed.list([makeNotice("a", 2), makeNotice("b", 3), makeNotice("c", 4)], 5, end);
     await take();

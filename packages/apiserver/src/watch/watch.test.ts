@@ -183,7 +183,7 @@ describe("a watch", () => {
     expect(typesOf(stream)).toEqual(["ADDED a", "BOOKMARK"]);
   });
 
-  test("from before its cluster was created receives 410 and has to list again", async () => {
+  test("a watch from before its cluster was created receives 410 and has to list again", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("a"));
     const { revision } = server.cache;

@@ -1,7 +1,7 @@
 /**
  * Asks the admission webhooks of a cluster about a request: mutating ones in order, where each sees what those before it
- * changed, validating ones at the same time. Selectors decide which of the matching webhooks are asked; a webhook that
- * cannot be asked rejects the request, or is passed over, as its failure policy says (docs/adr/0035).
+ * changed, validating ones at the same time. Selectors decide which of the matching webhooks are called; a webhook that
+ * cannot be called rejects the request, or is passed over, as its failure policy says (docs/adr/0035).
  */
 import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
@@ -72,7 +72,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     return created;
   };
 
-  /** Undefined when the webhook could not be asked and its failures are ignored. Throws when it denies the request. */
+  /** Undefined when the webhook could not be called and its failures are ignored. Throws when it denies the request. */
   async function ask(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<Verdict | undefined> {
     const { hook, served } = candidate;
     const { context, operation } = request;

@@ -117,7 +117,7 @@ class ClusterHooks {
   }
 }
 
-/** The version in which a webhook is asked: that of the request, or an equivalent one that its rules name. */
+/** The version in which a webhook is called: that of the request, or an equivalent one that its rules name. */
 function matchedVersion(
   { settings: { rules = [], matchPolicy } }: AdmissionHook,
   cluster: LogicalCluster,

@@ -18,7 +18,7 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
-import { after, inOrder } from "../admission/run.ts";
+import { after, inOrder } from "../admission/run-steps.ts";
 import { checkNamespace } from "./namespaces.ts";
 import { partOf } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";

@@ -20,11 +20,11 @@ test("runs sixteen at a time and returns results in the order of the items", asy
   expect(results).toEqual(numbers(40).map((item) => item * 2));
 });
 
-test("does nothing for an empty list", async () => {
+test("concurrent writes of an empty list do nothing", async () => {
   expect(await concurrently([], NEVER, () => Promise.reject(new Error("called")))).toEqual([]);
 });
 
-test("after a failure starts nothing more and waits for running work", async () => {
+test("concurrent writes start nothing more after a failure and waits for running work", async () => {
   const ended: number[] = [];
 
   const outcome = concurrently(numbers(40), NEVER, async (item) => {

@@ -51,7 +51,7 @@ export function validateByConfigured({
   return admission.validate(found, admissionRequest(review.decisions, request, form.of(review.object)));
 }
 
-/** Deletions: a mutating webhook is asked too, but has nothing to change. */
+/** Deletions: a mutating webhook is called too, but has nothing to change. */
 export async function admitConfiguredDeletion({ admission, found, request, review }: ConfiguredPhases): Promise<void> {
   await admitUnstored(admission, found, admissionRequest(review.decisions, request, undefined));
 }

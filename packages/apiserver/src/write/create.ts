@@ -7,7 +7,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { alreadyExists, conflict, forbidden, generatedNameTaken, pathNotFound } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
 import type { Guard } from "../store/engine.ts";
-import { after, isPromise } from "../admission/run.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { isOfLayer } from "../clusters/layer.ts";
 import { keyOf, memoized } from "../resources/resources.ts";

@@ -69,7 +69,7 @@ describe("delete options", () => {
     });
   }
 
-  test("in the body override those in the query", async () => {
+  test("delete options in the body override those in the query", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -78,7 +78,7 @@ describe("delete options", () => {
     expect(await statusOf(server, `${CONFIG_MAPS}/m`)).toBe(404);
   });
 
-  test("with orphanDependents return 202 while a finalizer holds the object", async () => {
+  test("delete options with orphanDependents return 202 while a finalizer holds the object", async () => {
     const { request } = await createTestServer();
     await request("POST", CONFIG_MAPS, makeConfigMap("m", { metadata: { finalizers: ["example.com/a"] } }));
 
@@ -143,7 +143,7 @@ describe("deleting", () => {
     expect([wrongUid.status, wrongVersion.status]).toEqual([409, 409]);
   });
 
-  test("of a running pod waits for its kubelet", async () => {
+  test("deleting a running pod waits for its kubelet", async () => {
     const server = await createTestServer();
     const pod = (name: string, spec: JsonObject): JsonObject => ({
       metadata: { name },
@@ -165,7 +165,7 @@ describe("deleting", () => {
     ]);
   });
 
-  test("of a collection deletes what the selector matches", async () => {
+  test("deleting a collection deletes what the selector matches", async () => {
     const server = await createTestServer();
     for (const name of ["a", "b"])
       await server.request(
@@ -182,7 +182,7 @@ describe("deleting", () => {
     ]);
   });
 
-  test("of a collection commits many writes together, and responds in the order of the list", async () => {
+  test("deleting a collection commits many writes together, and responds in the order of the list", async () => {
     const { engine, most } = countingEngine();
     const server = await createTestServer({ engine });
     const names = Array.from({ length: 20 }, (_, index) => `m-${index + 10}`);
@@ -194,7 +194,7 @@ describe("deleting", () => {
     expect(most()).toBe(16);
   });
 
-  test("of a collection stops when the client disconnects", async () => {
+  test("deleting a collection stops when the client disconnects", async () => {
     const server = await createTestServer();
     for (let index = 0; index < 40; index++) await server.request("POST", CONFIG_MAPS, makeConfigMap(`m-${index}`));
     const abort = new AbortController();
@@ -214,7 +214,7 @@ describe("deleting", () => {
     expect(((await server.request("GET", CONFIG_MAPS)).body.items as JsonObject[]).length).toBeGreaterThanOrEqual(24);
   });
 
-  test("of a namespace commits many writes together", async () => {
+  test("deleting a namespace commits many writes together", async () => {
     const { engine, most } = countingEngine();
     const server = await createTestServer({ engine });
     await server.request("POST", "/api/v1/namespaces", { metadata: { name: "full" } });
@@ -228,7 +228,7 @@ describe("deleting", () => {
     expect(most()).toBe(16);
   });
 
-  test("as a dry run deletes nothing", async () => {
+  test("deleting as a dry run deletes nothing", async () => {
     const server = await createTestServer();
     await server.request("POST", CONFIG_MAPS, makeConfigMap("m"));
 
@@ -312,7 +312,7 @@ describe("dependents", () => {
     expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
   });
 
-  test("that own each other are deleted together", async () => {
+  test("dependents that own each other are deleted together", async () => {
     const server = await family(true);
     const { body: child } = await server.request("GET", `${CONFIG_MAPS}/child`);
     const back = [
@@ -334,7 +334,7 @@ describe("dependents", () => {
     ]);
   });
 
-  test("of an owner that waits for them are kept by another owner", async () => {
+  test("dependents of an owner that waits for them are kept by another owner", async () => {
     const server = await family(true);
     const { body: second } = await server.request("POST", CONFIG_MAPS, makeConfigMap("second"));
     const references = [server.owner, second].map(({ metadata }) => ({
@@ -354,7 +354,7 @@ describe("dependents", () => {
     expect(((body.metadata as JsonObject).ownerReferences as JsonObject[]).map(({ name }) => name)).toEqual(["second"]);
   });
 
-  test("of a nonexistent owner are collected", async () => {
+  test("dependents of a nonexistent owner are collected", async () => {
     const server = await createTestServer();
     const ownerReferences = [
       { apiVersion: "v1", kind: "ConfigMap", name: "ghost", uid: "11111111-2222-3333-4444-555555555555" },
@@ -395,7 +395,7 @@ describe("namespaces", () => {
     expect(server.cache.list("/core/configmaps/hub/shop/")).toEqual([]);
   });
 
-  test("that are protected cannot be deleted", async () => {
+  test("namespaces that are protected cannot be deleted", async () => {
     const { request } = await createTestServer();
 
     expect((await request("DELETE", "/api/v1/namespaces/default")).body.message).toBe(

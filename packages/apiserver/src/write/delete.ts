@@ -11,7 +11,7 @@ import { admitDeletion } from "./admit.ts";
 import { concurrently } from "./concurrently.ts";
 import type { RequestContext } from "../request/context.ts";
 import { isDefinition } from "../resources/definition.ts";
-import { crdMarkedForDeletion } from "../crd/rules.ts";
+import { crdMarkedForDeletion } from "../crd/custom-object-rules.ts";
 import type { DeletionOptions } from "./delete-options.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { checkNamespaceDeletion } from "./namespaces.ts";

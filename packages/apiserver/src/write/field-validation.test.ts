@@ -30,7 +30,7 @@ describe("strict validation reports unknown and duplicate fields in order", () =
     });
   }
 
-  test("of the operations of a JSON patch", async () => {
+  test("strict validation reports unknown and duplicate fields in order of the operations of a JSON patch", async () => {
     const { request } = await createTestServer();
     await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 

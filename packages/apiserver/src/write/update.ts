@@ -16,7 +16,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
-import { after, isPromise } from "../admission/run.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { isNamespaceKind, keyOf } from "../resources/resources.ts";
 import { MAX_ATTEMPTS } from "../clusters/attempts.ts";
 import { unstoredEntry } from "../clusters/objects.ts";
@@ -152,7 +152,7 @@ export async function rewriteObject(
       const settled = settledIn(found.entry, served);
       const wanting = deps.conversions.settle(context, () => change(old));
       const wanted = isPromise(wanting) ? await wanting : wanting;
-      const insists = checkVersion(context, wanted, found.entry);
+      const isVersionRequired = checkVersion(context, wanted, found.entry);
       const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
       const next = isPromise(prepared) ? await prepared : prepared;
       // A value that is encrypted with an old key is written again, also if nothing else changes.
@@ -169,7 +169,7 @@ export async function rewriteObject(
             isSettled: settled !== undefined || context.subresource === undefined,
           });
       if (entry) return { entry, created: false };
-      if (insists || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CONFLICT_MESSAGE);
+      if (isVersionRequired || attempt === MAX_ATTEMPTS) throw conflict(served.resource.name, name, CONFLICT_MESSAGE);
     }
   };
   // A webhook may take seconds, and may write the object itself: others do not wait for it.

@@ -212,7 +212,7 @@ describe("updating", () => {
     expect(spec.body).toMatchObject({ metadata: { generation: 2 }, spec: { replicas: 5 }, status: { replicas: 2 } });
   });
 
-  test("of a custom resource requires a resourceVersion", async () => {
+  test("updating a custom resource requires a resourceVersion", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
     const widget = { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "w" } };
@@ -268,7 +268,7 @@ describe("the scale subresource", () => {
     });
   });
 
-  test("of a custom object accepts a scale without apiVersion and kind, as clients of built-in kinds send it", async () => {
+  test("the scale subresource of a custom object accepts a scale without apiVersion and kind, as clients of built-in kinds send it", async () => {
     const { request } = await createTestServer();
     await request("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", makeDefinition());
     await request("POST", "/apis/example.com/v1/namespaces/default/widgets", {

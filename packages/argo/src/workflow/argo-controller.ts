@@ -13,7 +13,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, owned } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { planCleanup } from "./cleanup.ts";
-import type { ReadonlyWorkflow } from "./names.ts";
+import type { ReadonlyWorkflow } from "./workflow-names.ts";
 import { isOver, planWorkflow, withRejectedPods } from "./plan-argo.ts";
 import type { WorkflowPlan } from "./plan-argo.ts";
 import { createWorkflowWriter } from "./workflow-writer.ts";

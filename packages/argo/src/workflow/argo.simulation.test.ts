@@ -7,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import type { TestMember } from "@flotilla/testing/member/member.ts";
 import { createWorkflowController } from "./argo-controller.ts";
-import { MAIN_CONTAINER, NODE_NAME_ANNOTATION, WORKFLOW_LABEL } from "./names.ts";
+import { MAIN_CONTAINER, NODE_NAME_ANNOTATION, WORKFLOW_LABEL } from "./workflow-names.ts";
 
 let member: TestMember;
 afterEach(() => member.stop());

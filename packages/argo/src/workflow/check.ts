@@ -5,7 +5,7 @@
 import type { JsonObject } from "@flotilla/base";
 import { tasksIn } from "./conditions.ts";
 import { parseDurationMs } from "./durations.ts";
-import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+import type { ReadonlyTemplate, ReadonlyWorkflow } from "./workflow-names.ts";
 import { taskOrder } from "./task-order.ts";
 import { supportedSchema } from "./supported-schema.ts";
 

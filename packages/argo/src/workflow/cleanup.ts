@@ -1,7 +1,7 @@
 /** Cleanup of a Workflow: its pods, according to `podGC`, and the Workflow itself, according to `ttlStrategy`. Pure. */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { COMPLETED_LABEL, NODE_ID_ANNOTATION } from "./names.ts";
-import type { ReadonlyWorkflow } from "./names.ts";
+import { COMPLETED_LABEL, NODE_ID_ANNOTATION } from "./workflow-names.ts";
+import type { ReadonlyWorkflow } from "./workflow-names.ts";
 import { readTime } from "./node-table.ts";
 import { isOver } from "./plan-argo.ts";
 

@@ -1,13 +1,13 @@
 /** Executes a template: a pod, a suspend, a list of steps, a DAG, or one of these with retries. */
 import { runDag } from "./dag.ts";
 import { parseDurationMs } from "./durations.ts";
-import { podNameOf } from "./names.ts";
-import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
+import { podNameOf } from "./workflow-names.ts";
+import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { hasFailed, isFulfilled } from "./node-table.ts";
 import { makeNodePod } from "./pods.ts";
 import { nextRetry } from "./retry.ts";
-import { dueAt, nodeOf } from "./run.ts";
-import type { Call, Run } from "./run.ts";
+import { dueAt, nodeOf } from "./run-workflow.ts";
+import type { Call, Run } from "./run-workflow.ts";
 import { runSteps } from "./steps.ts";
 import { WorkflowProblem, asText, checkChoice, substitute, substituteAll } from "./variables.ts";
 import type { Scope } from "./variables.ts";

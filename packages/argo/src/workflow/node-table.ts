@@ -6,8 +6,8 @@
  */
 import type { WorkflowNodePhase, WorkflowNodeType } from "./workflow-types.ts";
 import { formatTime, isObject } from "@flotilla/base";
-import { displayNameOf, nodeIdOf } from "./names.ts";
-import type { ReadonlyNode } from "./names.ts";
+import { displayNameOf, nodeIdOf } from "./workflow-names.ts";
+import type { ReadonlyNode } from "./workflow-names.ts";
 import { WorkflowProblem } from "./variables.ts";
 
 /** More than a user can read, and few enough for one stored object. */

@@ -9,13 +9,13 @@ import type { DeepReadonly } from "@flotilla/base";
 import { readSpec } from "./check.ts";
 import { execute } from "./execute.ts";
 import { argumentsOf } from "./expand.ts";
-import { podNameOf } from "./names.ts";
-import type { ReadonlyNode, ReadonlyWorkflow } from "./names.ts";
+import { podNameOf } from "./workflow-names.ts";
+import type { ReadonlyNode, ReadonlyWorkflow } from "./workflow-names.ts";
 import { NodeTable, hasFailed, isFulfilled, readTime } from "./node-table.ts";
 import { exitCodeOf, phaseOfPod } from "./pods.ts";
 import { noteProgress } from "./progress.ts";
-import { dueAt } from "./run.ts";
-import type { Run } from "./run.ts";
+import { dueAt } from "./run-workflow.ts";
+import type { Run } from "./run-workflow.ts";
 import { WorkflowProblem, asText, checkChoice } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 

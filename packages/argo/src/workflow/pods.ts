@@ -15,8 +15,8 @@ import {
   WORKFLOW_LABEL,
   nodeIdOf,
   podNameOf,
-} from "./names.ts";
-import type { ReadonlyTemplate, ReadonlyWorkflow } from "./names.ts";
+} from "./workflow-names.ts";
+import type { ReadonlyTemplate, ReadonlyWorkflow } from "./workflow-names.ts";
 import { WorkflowProblem } from "./variables.ts";
 
 /** Fields that a pod takes from its template, or else from the Workflow. */

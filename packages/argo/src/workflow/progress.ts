@@ -2,7 +2,7 @@
  * Progress of a Workflow: `2/5` pods. A node with children counts every reachable pod once, although there may be many
  * paths. The reachable pods are a bit set, so that a long chain of steps does not cost its square.
  */
-import type { ReadonlyNode } from "./names.ts";
+import type { ReadonlyNode } from "./workflow-names.ts";
 import type { NodeTable } from "./node-table.ts";
 
 const isDone = ({ phase }: ReadonlyNode): boolean =>

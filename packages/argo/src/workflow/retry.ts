@@ -1,6 +1,6 @@
 /** Whether and when a failed node is retried. Pure. */
 import { describeDuration, parseDurationMs } from "./durations.ts";
-import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
+import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 
 export type RetryVerdict = { again: true } | { fail: string } | { waitUntilMs: number; message: string };
 

@@ -3,9 +3,9 @@ import type { WorkflowStep } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { isWhen } from "./conditions.ts";
 import { argumentsOf } from "./expand.ts";
-import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
+import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { isFulfilled } from "./node-table.ts";
-import type { Call, Run } from "./run.ts";
+import type { Call, Run } from "./run-workflow.ts";
 import { WorkflowProblem, substitute } from "./variables.ts";
 import type { Scope } from "./variables.ts";
 

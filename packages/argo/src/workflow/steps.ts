@@ -1,9 +1,9 @@
 /** Steps: groups of templates that run in parallel, one group after the other. */
 import { expand } from "./expand.ts";
-import type { ReadonlyNode, ReadonlyTemplate } from "./names.ts";
+import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { hasFailed, isFulfilled } from "./node-table.ts";
-import { nodeOf } from "./run.ts";
-import type { Call, Run } from "./run.ts";
+import { nodeOf } from "./run-workflow.ts";
+import type { Call, Run } from "./run-workflow.ts";
 import { hasRoom, isTolerated, noteResult, startStep } from "./step.ts";
 import type { Step } from "./step.ts";
 import type { Scope } from "./variables.ts";

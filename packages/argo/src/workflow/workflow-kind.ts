@@ -1,6 +1,6 @@
 /**
  * Argo's Workflow. As in Argo's minimal CRD, spec and status are open and atomic to server-side apply, and the status
- * is no subresource: every writer writes both, so two writers can overwrite each other.
+ * is not a subresource: every writer writes both, so two writers can overwrite each other.
  */
 import { lazyVersion } from "@flotilla/apimachinery";
 import type { Column, Kind, Schema } from "@flotilla/apimachinery";

@@ -1,5 +1,5 @@
 /** Match conditions: further requirements on a request before a webhook is called or a policy applies. */
-import { AdmissionCompiler, type CompiledAdmissionExpression, MAX_MATCH_COST } from "./admission.ts";
+import { AdmissionCompiler, type CompiledAdmissionExpression, MAX_MATCH_COST } from "./admission-expressions.ts";
 import type { AdmissionInput } from "./admission-types.ts";
 import { BOOL } from "../types/types.ts";
 import { CelError } from "../values/values.ts";

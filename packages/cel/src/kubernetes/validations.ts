@@ -12,7 +12,7 @@ import { Correlation, counterpartsIn } from "./correlation.ts";
 import { escapeName } from "../syntax/escaping.ts";
 import { ValueNode } from "../compile/json-values.ts";
 import { type CompiledRule, compileRules, rulesOf } from "./rule-compiler.ts";
-import { RuleRunner } from "./rules.ts";
+import { RuleRunner } from "./cel-rules.ts";
 import { declareSchemaType } from "./schema-type.ts";
 import type { CelType } from "../types/types.ts";
 

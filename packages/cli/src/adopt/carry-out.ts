@@ -25,8 +25,8 @@ import type { FieldChange, Interpreter } from "@flotilla/flotilla";
 import { valueAt } from "./differences.ts";
 import { isDelivered, workOf } from "./hub-state.ts";
 import type { Copy } from "./merge-copies.ts";
-import { isRefused, outlookOf } from "./outlook.ts";
-import type { Outlook, Resource } from "./outlook.ts";
+import { isRefused, forecastOf } from "./forecast.ts";
+import type { Forecast, Resource } from "./forecast.ts";
 import { adoptionName, MADE_FOR_ADOPTION } from "./policies.ts";
 import { describeRefusal } from "./render-adoption.ts";
 import { keyOf } from "./select.ts";
@@ -204,16 +204,16 @@ async function check(resource: Resource, works: readonly DeepReadonly<Work>[], d
     Copy,
     ...Copy[],
   ];
-  const outlook: Outlook = await outlookOf(
+  const forecast: Forecast = await forecastOf(
     { ...resource, copies },
     works,
     deps.interpreter,
     await elsewhere(resource, deps),
   );
-  if (isRefused(outlook) && !deps.force)
+  if (isRefused(forecast) && !deps.force)
     throw new FlotillaError(
       "Adopt",
-      `${describeRefusal(outlook)}; no member was changed. Delete the template on the hub, which does not affect members while it has ${UNMANAGED}, and adopt it again`,
+      `${describeRefusal(forecast)}; no member was changed. Delete the template on the hub, which does not affect members while it has ${UNMANAGED}, and adopt it again`,
     );
 }
 

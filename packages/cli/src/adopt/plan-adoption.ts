@@ -17,8 +17,8 @@ import { keepingOverrider } from "./differences.ts";
 import { knownOf } from "./hub-state.ts";
 import type { Live } from "./member-reader.ts";
 import { mergeCopies } from "./merge-copies.ts";
-import { isRefused, outlookOf } from "./outlook.ts";
-import type { Outlook, Resource } from "./outlook.ts";
+import { isRefused, forecastOf } from "./forecast.ts";
+import type { Forecast, Resource } from "./forecast.ts";
 import { adoptionName, overridePolicy, propagationPolicy } from "./policies.ts";
 import { findNeeded, isClustersOwn, titleOfFound } from "./select.ts";
 import type { Found, Readers } from "./select.ts";
@@ -39,7 +39,7 @@ export interface AdoptionOptions {
 
 export interface AdoptionPlan {
   /** Dependencies come before their dependents. */
-  outlooks: readonly Outlook[];
+  forecasts: readonly Forecast[];
   /** Objects that are already adopted. */
   adopted: readonly string[];
   notes: readonly string[];
@@ -81,13 +81,13 @@ export async function planAdoption(
   }
   // An object named on the command line gets its own policy, even if another object depends on it.
   const resources = [...byTitle.values()];
-  if (resources.length === 0) return { outlooks: [], adopted, notes };
+  if (resources.length === 0) return { forecasts: [], adopted, notes };
   await checkNamespaces(client, resources, signal);
-  let outlooks = await predictChanges(client, resources, options, interpreter, clock, signal);
-  for (let pass = 0; options.overrides && pass < OVERRIDE_PASSES && outlooks.some(isRefused); pass++) {
-    outlooks = await predictChanges(client, outlooks.map(withOverrides), options, interpreter, clock, signal);
+  let forecasts = await predictChanges(client, resources, options, interpreter, clock, signal);
+  for (let pass = 0; options.overrides && pass < OVERRIDE_PASSES && forecasts.some(isRefused); pass++) {
+    forecasts = await predictChanges(client, forecasts.map(withOverrides), options, interpreter, clock, signal);
   }
-  return { outlooks, adopted, notes };
+  return { forecasts, adopted, notes };
 }
 
 async function resourceOf(
@@ -209,7 +209,7 @@ async function predictChanges(
   interpreter: Interpreter,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Outlook[]> {
+): Promise<Forecast[]> {
   const { plan } = await planManifests(
     client,
     { manifests: manifestsOf(resources), without: [], namespace: "default" },
@@ -223,7 +223,7 @@ async function predictChanges(
           titleOf(template) === titleOf(resource.template) &&
           template.apiVersion.split("/")[0] === resource.template.apiVersion.split("/")[0],
       );
-      return outlookOf(resource, planned?.works.after ?? [], interpreter, [
+      return forecastOf(resource, planned?.works.after ?? [], interpreter, [
         ...(planned?.problems ?? []),
         ...otherPolicy(resource, planned, policy),
       ]);
@@ -246,7 +246,7 @@ function otherPolicy(resource: Resource, planned: TemplatePlan | undefined, name
  * Adds overrides for fields that would change on a member. Secret values must not appear in any other object, and
  * replicas are set by the policy.
  */
-function withOverrides({ resource, members }: Outlook): Resource {
+function withOverrides({ resource, members }: Forecast): Resource {
   if (resource.isKnown || resource.template.kind === "Secret") return resource;
   const kept = new Map(resource.kept);
   for (const { cluster, refused } of members) {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { dynamicKind } from "@flotilla/apimachinery";
 import { makeDeployment } from "@flotilla/testing/builders.ts";
-import type { MemberOutlook, Outlook, Resource } from "./outlook.ts";
-import { adviceFor, describeRefusal, describeRefusals, renderAdopted, renderOutlook } from "./render-adoption.ts";
+import type { MemberForecast, Forecast, Resource } from "./forecast.ts";
+import { adviceFor, describeRefusal, describeRefusals, renderAdopted, renderForecast } from "./render-adoption.ts";
 
 const template = makeDeployment("shop/web").build();
 const resource: Resource = {
@@ -16,23 +16,23 @@ const resource: Resource = {
   isKnown: false,
   policy: { kind: "PropagationPolicy", metadata: { namespace: "shop", name: "web-1" } },
 };
-const quiet: MemberOutlook = { cluster: "oslo", replicas: 3, harmless: [], refused: [] };
-const paced: MemberOutlook = {
+const quiet: MemberForecast = { cluster: "oslo", replicas: 3, harmless: [], refused: [] };
+const paced: MemberForecast = {
   cluster: "rome",
   replicas: 1,
   harmless: [{ steps: ["spec", "updateStrategy", "maxUnavailable"], before: "20%", after: 1 }],
   refused: [],
 };
-const loud: MemberOutlook = {
+const loud: MemberForecast = {
   cluster: "rome",
   replicas: 1,
   harmless: [],
   refused: [{ steps: ["spec", "template", "spec", "containers", "0", "image"], before: "a", after: "b" }],
 };
-const outlook = (...members: MemberOutlook[]): Outlook => ({ resource, members, problems: [] });
+const forecast = (...members: MemberForecast[]): Forecast => ({ resource, members, problems: [] });
 
-test("the outlook lists the changes per member", () => {
-  expect(renderOutlook({ outlooks: [outlook(quiet, paced)], notes: ["mind the gap"] })).toBe(
+test("the forecast lists the changes per member", () => {
+  expect(renderForecast({ forecasts: [forecast(quiet, paced)], notes: ["mind the gap"] })).toBe(
     [
       "Deployment shop/web: 4 replicas, with PropagationPolicy shop/web-1",
       "    oslo (3): nothing changes",
@@ -46,37 +46,37 @@ test("the outlook lists the changes per member", () => {
 });
 
 test("changes to running workloads are marked, and summarized in one sentence", () => {
-  expect(renderOutlook({ outlooks: [outlook(loud)], notes: [] })).toContain(
+  expect(renderForecast({ forecasts: [forecast(loud)], notes: [] })).toContain(
     "  ! rome (1): running workloads would change\n      ! spec.template.spec.containers[0].image: a → b",
   );
-  expect(describeRefusal(outlook(quiet, loud))).toBe(
+  expect(describeRefusal(forecast(quiet, loud))).toBe(
     "adopting Deployment shop/web would change running workloads: on rome spec.template.spec.containers[0].image: a → b",
   );
 });
 
 test("an error names only the first few objects", () => {
-  expect(describeRefusals(Array.from({ length: 5 }, () => outlook(loud)))).toMatch(
+  expect(describeRefusals(Array.from({ length: 5 }, () => forecast(loud)))).toMatch(
     /^(adopting Deployment shop\/web would [^;]+; ){3}and 2 more objects$/,
   );
 });
 
 test("Secret values are not shown", () => {
-  const secret: Outlook = {
+  const secret: Forecast = {
     resource: { ...resource, template: { apiVersion: "v1", kind: "Secret", metadata: { name: "password" } } },
     members: [{ cluster: "oslo", harmless: [], refused: [{ steps: ["data", "word"], before: "b25l", after: "dHdv" }] }],
     problems: [],
   };
 
-  expect(renderOutlook({ outlooks: [secret], notes: [] }) + describeRefusal(secret)).not.toMatch(/b25l|dHdv/);
+  expect(renderForecast({ forecasts: [secret], notes: [] }) + describeRefusal(secret)).not.toMatch(/b25l|dHdv/);
 });
 
 test("the advice matches the problem", () => {
-  expect(adviceFor([outlook(loud)])).toContain("--overrides");
+  expect(adviceFor([forecast(loud)])).toContain("--overrides");
   expect(
-    adviceFor([outlook({ ...loud, refused: [{ steps: ["spec", "reserveOrdinals"], after: ["0-1"] }] })]),
+    adviceFor([forecast({ ...loud, refused: [{ steps: ["spec", "reserveOrdinals"], after: ["0-1"] }] })]),
   ).toContain("--scope cluster");
-  expect(adviceFor([outlook({ ...quiet, problem: "it does not exist and would be created" })])).toContain("--force");
-  expect(adviceFor([{ ...outlook(quiet), problems: ["another policy has it"] }])).toBe("");
+  expect(adviceFor([forecast({ ...quiet, problem: "it does not exist and would be created" })])).toContain("--force");
+  expect(adviceFor([{ ...forecast(quiet), problems: ["another policy has it"] }])).toBe("");
 });
 
 test("the result reports which fields changed, and whether a pod did", () => {

@@ -5,8 +5,8 @@ import { wrapLines } from "../text-layout.ts";
 import type { Adopted } from "./carry-out.ts";
 import { formatSteps } from "./differences.ts";
 import type { Difference } from "./differences.ts";
-import { isRefused } from "./outlook.ts";
-import type { MemberOutlook, Outlook } from "./outlook.ts";
+import { isRefused } from "./forecast.ts";
+import type { MemberForecast, Forecast } from "./forecast.ts";
 import type { AdoptionPlan } from "./plan-adoption.ts";
 import { titleOf } from "./strip.ts";
 
@@ -16,15 +16,18 @@ const MAX_LISTED = 3;
 const HIDDEN = "(hidden)";
 
 /** Fits the terminal width, if there is one. */
-export function renderOutlook({ outlooks, notes }: Pick<AdoptionPlan, "outlooks" | "notes">, width?: number): string {
+export function renderForecast(
+  { forecasts, notes }: Pick<AdoptionPlan, "forecasts" | "notes">,
+  width?: number,
+): string {
   const parts = [
-    ...outlooks.map(renderResource),
+    ...forecasts.map(renderResource),
     ...(notes.length > 0 ? [["Note:", ...notes.map((note) => `  ${note}`)].join("\n")] : []),
   ];
   return wrapLines(parts.join("\n\n"), width);
 }
 
-function renderResource({ resource, members, problems }: Outlook): string {
+function renderResource({ resource, members, problems }: Forecast): string {
   const { template, policy, overrides, replicas, neededBy } = resource;
   const total = replicas && [...replicas.values()].reduce((sum, count) => sum + count, 0);
   const made = [policy, overrides].flatMap((manifest) => (manifest ? [titleOf(manifest as never)] : []));
@@ -41,7 +44,7 @@ function renderResource({ resource, members, problems }: Outlook): string {
   ].join("\n");
 }
 
-function renderMember(kind: string, { cluster, replicas, harmless, refused, problem }: MemberOutlook): string[] {
+function renderMember(kind: string, { cluster, replicas, harmless, refused, problem }: MemberForecast): string[] {
   const verdict =
     problem ??
     (refused.length > 0
@@ -74,7 +77,7 @@ function renderDifference(kind: string, { steps, before, after }: Difference): s
 }
 
 /** One sentence, for an error. */
-export function describeRefusal({ resource, members, problems }: Outlook): string {
+export function describeRefusal({ resource, members, problems }: Forecast): string {
   const { kind } = resource.template;
   const reasons = members.flatMap(({ cluster, refused, problem }) => {
     const [first] = refused;
@@ -87,7 +90,7 @@ export function describeRefusal({ resource, members, problems }: Outlook): strin
 }
 
 /** Names only the first few, for an error; the text printed before it lists all of them. */
-export function describeRefusals(refused: readonly Outlook[]): string {
+export function describeRefusals(refused: readonly Forecast[]): string {
   const more = refused.length - MAX_LISTED;
   return [...refused.slice(0, MAX_LISTED).map(describeRefusal), ...(more > 0 ? [`and ${more} more objects`] : [])].join(
     "; ",
@@ -95,14 +98,15 @@ export function describeRefusals(refused: readonly Outlook[]): string {
 }
 
 /** What to try next; empty where the problem already states it. */
-export function adviceFor(outlooks: readonly Outlook[]): string {
-  const members = outlooks.filter(isRefused).flatMap((outlook) => [...outlook.members]);
+export function adviceFor(forecasts: readonly Forecast[]): string {
+  const members = forecasts.filter(isRefused).flatMap((forecast) => [...forecast.members]);
   const refused = members.flatMap((member) => [...member.refused]);
   if (refused.some(({ steps }) => steps[1] === "reserveOrdinals" || steps[1] === "ordinals"))
     return ". Members run the same ordinals, which must be unique in a fleet; use --scope cluster to count them per cluster";
   if (refused.length > 0)
     return ". Use --overrides to keep each member's values with an OverridePolicy, or --force to adopt anyway";
-  return members.some(({ problem }) => problem !== undefined) && outlooks.every(({ problems }) => problems.length === 0)
+  return members.some(({ problem }) => problem !== undefined) &&
+    forecasts.every(({ problems }) => problems.length === 0)
     ? ". Use --force to adopt anyway"
     : "";
 }

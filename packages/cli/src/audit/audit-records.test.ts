@@ -72,7 +72,7 @@ describe("records of a log", () => {
     expect(select(filter)).toEqual(want);
   });
 
-  test("counts lines that are no records", () => {
+  test("counts lines that are not records", () => {
     expect(readLines('{"kind":"Status"}\nnot json\n').others).toBe(2);
   });
 });

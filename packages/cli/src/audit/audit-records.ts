@@ -121,7 +121,7 @@ export const userOf = ({ user, impersonatedUser }: AuditEvent): string =>
 /** What changed: `member1 5 → 0, member2 3 → 8`. */
 export function renderChange(before: Json | undefined, after: Json | undefined): string {
   const [left, right] = [flat(before), flat(after)];
-  // A word such as `leaving` only says what is so now.
+  // A word such as `leaving` describes only the new state.
   for (const path of left.keys()) if (!right.has(path) && STATES.has(path)) left.delete(path);
   const paths = [...new Set([...left.keys(), ...right.keys()])].filter((path) => left.get(path) !== right.get(path));
   const texts = paths.map((path) => {

@@ -18,7 +18,7 @@ export function readTime(flag: string, text: string, nowMs: number): number {
   const duration = parseDuration(text);
   if (!duration)
     throw new UsageError(
-      `${flag}: '${text}' is no time; use a duration (1h), a time of day in UTC (03:12) or a date (2024-05-01T03:12:00Z)`,
+      `${flag}: '${text}' is not a time; use a duration (1h), a time of day in UTC (03:12) or a date (2024-05-01T03:12:00Z)`,
     );
   return nowMs - Number(duration.nanos / 1_000_000n);
 }

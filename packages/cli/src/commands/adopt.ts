@@ -64,7 +64,7 @@ export const adoptCommand = defineCommand({
       type: "string",
       choices: ["fleet", "cluster"],
       description:
-        "whether partition, budgets and ordinals count in the fleet or in each cluster (default: the object's own setting, else fleet)",
+        "whether partition, budgets and ordinals apply to the whole fleet or to each cluster (default: the object's own setting, else fleet)",
     },
     policy: {
       type: "string",
@@ -103,7 +103,7 @@ export const adoptCommand = defineCommand({
       { createMemberReader },
       { manifestsOf, planAdoption, readInterpreter },
       { carryOut },
-      { adviceFor, describeRefusals, renderAdopted, renderOutlook },
+      { adviceFor, describeRefusals, renderAdopted, renderForecast },
       { isRefused },
       { titleOf },
     ] = await Promise.all([
@@ -112,7 +112,7 @@ export const adoptCommand = defineCommand({
       import("../adopt/plan-adoption.ts"),
       import("../adopt/carry-out.ts"),
       import("../adopt/render-adoption.ts"),
-      import("../adopt/outlook.ts"),
+      import("../adopt/forecast.ts"),
       import("../adopt/strip.ts"),
     ]);
     const selections = readSelections(args, flags.all || flags.selector !== undefined);
@@ -140,19 +140,19 @@ export const adoptCommand = defineCommand({
         const plan = await planAdoption(client, found, options, interpreter, clock, signal);
         output.progress("");
         for (const title of plan.adopted) output.say(`${title} is already adopted`);
-        const resources = plan.outlooks.map(({ resource }) => resource);
+        const resources = plan.forecasts.map(({ resource }) => resource);
         if (resources.length === 0) return output.result({ adopted: [] }, () => "Nothing to do.");
-        const refused = plan.outlooks.filter(isRefused);
+        const refused = plan.forecasts.filter(isRefused);
         if (refused.length > 0 && !flags.force) {
-          output.say(renderOutlook(plan, output.width));
+          output.say(renderForecast(plan, output.width));
           throw new FlotillaError("Adopt", `${describeRefusals(refused)}; nothing was changed${adviceFor(refused)}`);
         }
         if (flags["dry-run"])
           return output.result(
             { apiVersion: "v1", kind: "List", items: manifestsOf(resources) },
-            () => `${renderOutlook(plan, output.width)}\n\nNothing was changed (--dry-run).`,
+            () => `${renderForecast(plan, output.width)}\n\nNothing was changed (--dry-run).`,
           );
-        output.say(`${renderOutlook(plan, output.width)}\n`);
+        output.say(`${renderForecast(plan, output.width)}\n`);
         const adopted = await carryOut(resources, {
           client,
           readers,

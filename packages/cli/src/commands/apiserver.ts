@@ -4,7 +4,7 @@ import { aborted, hubProcessFlags, hubProcessOptions, taintPolicyFlag } from "./
 
 export const apiserverCommand = defineCommand({
   name: "apiserver",
-  summary: "run the hub's API server alone; 'flotilla controllers' does the rest",
+  summary: "run only the hub's API server; run the controllers with 'flotilla controllers'",
   details:
     "Serves the hub's API and stores its objects. Nothing is scheduled or delivered until 'flotilla controllers' runs against it, on this or another machine. A line that starts with 'ready' is printed when it responds. DIR/hub.kubeconfig is an administrator's, DIR/controllers.kubeconfig is for the controllers.",
   serves: true,

@@ -99,7 +99,7 @@ async function readRecords({
     for (const file of given.filename) {
       const { records: found, others } = readLines(file === "-" ? await readInput() : await readFile(file));
       records.push(...found);
-      if (others > 0) output.warn(`${file}: ${others} lines are no audit records`);
+      if (others > 0) output.warn(`${file}: ${others} lines are not audit records`);
     }
     return { records };
   }

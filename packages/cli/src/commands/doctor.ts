@@ -65,14 +65,14 @@ export const doctorCommand = defineCommand({
       { renderDoctor, renderList },
       { createHubLists },
       { slimObject },
-      { surroundings },
+      { localEnvironment },
     ] = await Promise.all([
       import("../doctor/checks/index.ts"),
       import("../doctor/run-checks.ts"),
       import("../doctor/render-doctor.ts"),
       import("../doctor/context.ts"),
-      import("../doctor/slim.ts"),
-      import("../doctor/surroundings.ts"),
+      import("../doctor/slim-objects.ts"),
+      import("../doctor/local-environment.ts"),
     ]);
     const wanted = readNames(flags.only);
     const unknown = wanted.find((name) => !CHECKS.some((check) => check.name === name));
@@ -108,7 +108,7 @@ export const doctorCommand = defineCommand({
           clock,
           signal,
           only: only.length > 0 ? new Set(only) : undefined,
-          surroundings,
+          localEnvironment,
           lists,
         },
         { stuckAfterMs: flags["stuck-after"] * 1000, limitMs: flags.timeout * 1000 },

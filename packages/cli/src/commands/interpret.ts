@@ -123,7 +123,7 @@ export const interpretCommand = defineCommand({
       throw new UsageError(`unexpected argument '${args[0]}'; specify files with -f or --test`);
     // Loaded lazily, so that other commands and the help do not load the interpreter.
     const [{ interpret }, { download }] = await Promise.all([
-      import("../interpret/run.ts"),
+      import("../interpret/run-interpret.ts"),
       import("../interpret/sources.ts"),
     ]);
     await interpret(
@@ -147,13 +147,13 @@ export const interpretCommand = defineCommand({
         reach: {
           readInput,
           download: (url) => download(url, signal),
-          async readHubSpecimens(targets) {
-            const [{ readHubSpecimens }, hub] = await Promise.all([
-              import("../interpret/hub-specimens.ts"),
+          async readHubSamples(targets) {
+            const [{ readHubSamples }, hub] = await Promise.all([
+              import("../interpret/hub-samples.ts"),
               connect(hubKubeconfig(flags, environment)),
             ]);
             try {
-              return await readHubSpecimens(targets, { client: hub.client, clock, signal });
+              return await readHubSamples(targets, { client: hub.client, clock, signal });
             } finally {
               await hub.close();
             }

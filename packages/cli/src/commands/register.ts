@@ -112,7 +112,7 @@ export const registerCommand = defineCommand({
         cluster,
         certificateSeconds: flags["cert-expiration-days"] * DAY_SECONDS,
         timeoutMs: flags["discovery-timeout"] * 1000,
-        onTrouble: (text) => output.warn(output.called(`flotilla register: ${text}`)),
+        onProblem: (text) => output.warn(output.called(`flotilla register: ${text}`)),
       },
       (text) => output.progress(text),
       signal,

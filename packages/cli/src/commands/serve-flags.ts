@@ -59,7 +59,7 @@ export const hubProcessFlags = {
     default: 2048,
     maximum: 1_048_576,
     description:
-      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 is no limit",
+      "size of all objects in MiB, which are in memory; above it nothing can be created or grow (507), and deletions still work; 0 means no limit",
   },
   "audit-policy-file": {
     type: "string",
@@ -105,7 +105,7 @@ export const hubProcessFlags = {
     minimum: 1,
     maximum: 87_600,
     description:
-      "how long the token in a kubeconfig of the data directory is valid; the file gets a new one after half of it, while the process runs and at the start",
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new token after half of that time, while the process runs and at its start",
   },
   "encryption-provider-config": {
     type: "string",
@@ -120,7 +120,7 @@ export const hubProcessFlags = {
   "authentication-token-webhook-config-file": {
     type: "string",
     value: "FILE",
-    description: "kubeconfig of a webhook that is asked about tokens that the server does not know (TokenReview)",
+    description: "kubeconfig of a webhook that verifies tokens that the server does not know (TokenReview)",
   },
   "authentication-token-webhook-cache-ttl": {
     type: "integer",
@@ -172,7 +172,7 @@ export const hubProcessFlags = {
     type: "string",
     value: "A,B",
     default: "X-Remote-User",
-    description: "headers with the name of the user; the first with a value counts",
+    description: "headers with the name of the user; the first one that has a value is used",
   },
   "requestheader-uid-headers": {
     type: "string",
@@ -207,10 +207,10 @@ export const hubProcessFlags = {
   "oidc-username-prefix": {
     type: "string",
     value: "TEXT",
-    description: "what is put before the name (default: the issuer and #; none for the claim email; - is none)",
+    description: "prefix of the user name (default: the issuer and #, none for the claim email; - means none)",
   },
   "oidc-groups-claim": { type: "string", value: "CLAIM", description: "the claim with the groups of the user" },
-  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "what is put before each group" },
+  "oidc-groups-prefix": { type: "string", value: "TEXT", description: "prefix of each group" },
   "oidc-required-claim": {
     type: "string",
     value: "CLAIM=VALUE",
@@ -311,7 +311,8 @@ export const controllerFlags = {
     type: "string",
     choices: ["Gracefully", "Directly"],
     default: "Gracefully",
-    description: "how these leave: after their replacement is healthy, or at once",
+    description:
+      "how workloads evicted by --enable-no-execute-taint-eviction leave: after their replacement is healthy, or at once",
   },
 } as const satisfies Record<string, Flag>;
 
@@ -385,7 +386,7 @@ export function hubProcessOptions(
               caFile: flags["oidc-ca-file"],
             },
     },
-    onTrouble: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
+    onProblem: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
 }
 

@@ -84,13 +84,13 @@ export const statusCommand = defineCommand({
 });
 
 /** Ignores ages, which change on every read. */
-function withoutTimes({ members, controllers, unwell, ...rest }: FleetStatus): Json {
+function withoutTimes({ members, controllers, unhealthy, ...rest }: FleetStatus): Json {
   return {
     ...rest,
     controllers: controllers.state,
-    unwell: {
-      ...unwell,
-      worst: unwell.worst.map((object) => (object.trouble === NO_CONTROLLERS ? { ...object, reason: "" } : object)),
+    unhealthy: {
+      ...unhealthy,
+      worst: unhealthy.worst.map((object) => (object.problem === NO_CONTROLLERS ? { ...object, reason: "" } : object)),
     },
     members: members.map(({ age: _age, heard: _heard, ...member }) => member),
   } as unknown as Json;

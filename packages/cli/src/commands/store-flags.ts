@@ -16,7 +16,7 @@ export const storeFlags = {
   "store-password-file": {
     type: "string",
     value: "FILE",
-    description: "password for etcd of the user that stands in --store (etcd://NAME@HOST:PORT)",
+    description: "password of the etcd user that --store names (etcd://NAME@HOST:PORT)",
   },
 } as const satisfies Record<string, Flag>;
 

@@ -9,8 +9,8 @@ import type { CommandContext, CommandEntry } from "../command.ts";
 import { hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { HubFlagValues } from "../membership/hub-kubeconfig.ts";
 import { chosenNamespace } from "../members/namespace-flag.ts";
-import { offerCommands, offerFor } from "./offer.ts";
-import type { Candidate, Offer, Wanted } from "./offer.ts";
+import { offerCommands, offerFor } from "./offer-completions.ts";
+import type { Candidate, Offer, Wanted } from "./offer-completions.ts";
 
 /** Bits of the last line. */
 const DIRECTIVES = { files: 0, noSpace: 2, nothingElse: 4, directories: 16 } as const;

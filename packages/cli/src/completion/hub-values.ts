@@ -11,7 +11,7 @@ import { hubPlace, proxyPath, readNames } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { findType, idOf } from "../members/types.ts";
 import type { ServedType } from "../members/types.ts";
-import type { Candidate, Wanted } from "./offer.ts";
+import type { Candidate, Wanted } from "./offer-completions.ts";
 
 /** More candidates would not be read. */
 const MAX_NAMES = 500;

@@ -1,5 +1,5 @@
 /**
- * The scripts with which shells call `flotilla __complete`. They only pass the words on and show the answer; `offer.ts`
+ * The scripts with which shells call `flotilla __complete`. They only pass the words on and show the answer; `offer-completions.ts`
  * decides the candidates for all shells.
  */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;

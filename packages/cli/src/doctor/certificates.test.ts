@@ -12,8 +12,8 @@ import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { certificateLifetime, tokenLifetime } from "./certificate-facts.ts";
 import { certificatesCheck } from "./checks/certificates.ts";
 import { createHubLists } from "./context.ts";
-import { slimObject } from "./slim.ts";
-import { surroundings } from "./surroundings.ts";
+import { slimObject } from "./slim-objects.ts";
+import { localEnvironment } from "./local-environment.ts";
 
 const NOW = Date.parse("2026-05-01T12:00:00Z");
 const DAY = 86_400_000;
@@ -90,7 +90,7 @@ test("credentials of the hub, the user, members and agents are all checked", asy
     clock,
     signal,
     only: undefined,
-    surroundings: { ...surroundings, servingCertificate: async () => new X509Certificate(late).raw },
+    localEnvironment: { ...localEnvironment, servingCertificate: async () => new X509Certificate(late).raw },
     lists: createHubLists({ client, signal, slim: slimObject }),
     checks: new Set(),
   });

@@ -9,7 +9,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client, ListOptions } from "@flotilla/client";
 import type { KubeconfigAccess } from "../command.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { LocalEnvironment } from "./local-environment.ts";
 
 export interface DoctorContext {
   client: Client;
@@ -24,7 +24,7 @@ export interface DoctorContext {
   signal: AbortSignal;
   /** Members to check; undefined means all. */
   only: ReadonlySet<string> | undefined;
-  surroundings: Surroundings;
+  localEnvironment: LocalEnvironment;
   lists: HubLists;
   /** The names of the checks that run. */
   checks: ReadonlySet<string>;

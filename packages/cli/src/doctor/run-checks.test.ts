@@ -13,8 +13,8 @@ import type { DoctorContext } from "./context.ts";
 import { samplesOf } from "./metrics-samples.ts";
 import { renderDoctor } from "./render-doctor.ts";
 import { runChecks } from "./run-checks.ts";
-import { slimObject } from "./slim.ts";
-import { surroundings } from "./surroundings.ts";
+import { slimObject } from "./slim-objects.ts";
+import { localEnvironment } from "./local-environment.ts";
 
 const { signal } = new AbortController();
 
@@ -30,7 +30,7 @@ function contextOf(
     clock,
     signal,
     only: undefined,
-    surroundings,
+    localEnvironment,
     lists: createHubLists({ client, signal, slim: slimObject }),
     checks: new Set(),
   };

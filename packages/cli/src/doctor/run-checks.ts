@@ -104,7 +104,7 @@ const MAX_OTHER_CAUSES = 2;
 
 /** The same fix does not mean the same cause: two members may reject an object for different reasons. */
 function seenOf(first: DoctorFinding, others: readonly DoctorFinding[]): string {
-  // How long something lasts is no difference.
+  // How long something lasts is not a difference.
   const causeOf = ({ seen }: DoctorFinding): string => seen.replaceAll(/\bfor \d+\w*/g, "");
   const causes = new Map(others.map((other) => [causeOf(other), other]));
   causes.delete(causeOf(first));

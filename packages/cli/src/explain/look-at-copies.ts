@@ -11,7 +11,7 @@ import { controllersProblem, readControllers } from "../health/controllers-state
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
-import { missingReference } from "../health/pod-troubles.ts";
+import { missingReference } from "../health/pod-problems.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
@@ -62,7 +62,7 @@ export async function lookAtCopies(
       ...(rules ?? []).filter(({ what }) => !known.includes(what)),
       ...explanation.problems,
     ],
-    ...(unknown.length > 0 && { notChecked: unknown }),
+    notChecked: unknown.length > 0 ? unknown : undefined,
   };
 }
 

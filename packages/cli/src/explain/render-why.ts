@@ -121,7 +121,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
     ...divided.map(
-      (field) => `  divided     ${renderField(field)}${isTakenBack(field) ? " (taken back by partition)" : ""}`,
+      (field) => `  divided     ${renderField(field)}${isTakenBack(field) ? " (rolled back by partition)" : ""}`,
     ),
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),

@@ -81,7 +81,7 @@ CLUSTERS (computed now: the original decision is not recorded)
 MEMBERS
   oslo: 4 replicas, applied, healthy
     divided     spec.replicas: 6 → 4
-    divided     spec.template.spec.containers[c].image: app:2 → app:1 (taken back by partition)
+    divided     spec.template.spec.containers[c].image: app:2 → app:1 (rolled back by partition)
     overridden  metadata.labels.tier: gold (new)
     by          gold
     drift       Repaired: spec.paused was true

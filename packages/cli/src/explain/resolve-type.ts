@@ -41,8 +41,8 @@ export async function resolveNamed(
     // Two groups may serve the same object, as for Events.
     if (object && !having.has(object.metadata.uid ?? "")) having.set(object.metadata.uid ?? "", candidate);
   }
-  const [owner, ...rivals] = having.values();
-  if (owner && rivals.length > 0) throw new UsageError(ambiguousText([owner, ...rivals], name));
+  const [owner, ...competitors] = having.values();
+  if (owner && competitors.length > 0) throw new UsageError(ambiguousText([owner, ...competitors], name));
   if (owner && owner !== first)
     notify(`using ${titleOf(owner)}/${name}: ${first.group || "the core group"} has no ${first.kind} of that name`);
   return owner ? [kindOf(owner)] : [kindOf(first), ...others.map(kindOf)];

@@ -19,7 +19,7 @@ import type { CopyReports, CopyRef } from "./look-at-pods.ts";
 import { joinCauses } from "./name-members.ts";
 
 export interface Candidate {
-  trouble: "workload unhealthy" | "ManifestWork unhealthy" | "rule failed";
+  problem: "workload unhealthy" | "ManifestWork unhealthy" | "rule failed";
   apiVersion: string;
   kind: string;
   namespace?: string | undefined;
@@ -30,7 +30,7 @@ export interface Candidate {
   forMs: number | undefined;
   /** The copies whose pods to look at. */
   copies: readonly CopyRef[];
-  /** Taking long is no problem by itself: it runs to completion. */
+  /** Taking long is not a problem by itself: it runs to completion. */
   runsToCompletion: boolean;
 }
 
@@ -75,7 +75,7 @@ export function candidateOfBinding(
     name,
   }));
   return {
-    trouble: isRule ? "rule failed" : "workload unhealthy",
+    problem: isRule ? "rule failed" : "workload unhealthy",
     apiVersion,
     kind,
     namespace: namespace || undefined,
@@ -100,8 +100,8 @@ function hiddenRun({ spec, status }: DeepReadonly<Pick<ResourceBinding, "spec" |
     .filter((item) => isRunning(item) && hidesItsPods(kind, item.status))
     .map(({ clusterName: cluster }) => ({ cluster, apiVersion, kind, namespace, name }));
   if (copies.length === 0) return undefined;
-  const trouble = "workload unhealthy";
-  return { trouble, apiVersion, kind, namespace, name, said: "", forMs: undefined, copies, runsToCompletion: true };
+  const problem = "workload unhealthy";
+  return { problem, apiVersion, kind, namespace, name, said: "", forMs: undefined, copies, runsToCompletion: true };
 }
 
 /** One for each manifest that progresses or is degraded, or one if no agent has applied the work. */
@@ -118,7 +118,7 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
     const { namespace: cluster = "" } = metadata;
     return [
       {
-        trouble: "ManifestWork unhealthy",
+        problem: "ManifestWork unhealthy",
         apiVersion: work.apiVersion,
         kind: "ManifestWork",
         namespace: cluster,
@@ -150,7 +150,7 @@ function unappliedWork(
   const forMs = unhealthyForMs({ status: "False", lastTransitionTime: lastTransitionTime ?? "" }, nowMs, graceMs);
   return [
     {
-      trouble: "ManifestWork unhealthy",
+      problem: "ManifestWork unhealthy",
       apiVersion,
       kind: "ManifestWork",
       namespace: cluster,
@@ -173,14 +173,14 @@ export function copiesOf(candidates: readonly Candidate[]): CopyRef[] {
 
 /** What is wrong, the cause first; undefined if nothing is, or if it may still be starting. */
 export function judgeCandidate(
-  { said, forMs, copies, runsToCompletion, trouble }: Candidate,
+  { said, forMs, copies, runsToCompletion, problem }: Candidate,
   { reports: known, unread }: Pick<CopyReports, "reports" | "unread">,
 ): string | undefined {
   const isOverdue = forMs !== undefined;
   const reports = copies.flatMap((copy) => known.get(idOf(copy)) ?? []);
   const causes = causesOf(reports, isOverdue);
   if (causes.length === 0 && (!isOverdue || runsToCompletion)) return undefined;
-  if (trouble === "rule failed") return said;
+  if (problem === "rule failed") return said;
   const since = forMs === undefined ? "" : ` (for ${formatAge(forMs)})`;
   const isUnchecked = causes.length === 0 && copies.some((copy) => unread.has(idOf(copy)));
   const found = causes.length === 0 ? [] : [joinCauses(afflictedMembers(reports, isOverdue), causes, MAX_CAUSES)];

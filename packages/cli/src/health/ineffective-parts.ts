@@ -24,7 +24,7 @@ export interface PolicyParts {
   /** `PropagationPolicy shop/web` */
   title: string;
   /** The policy that takes its objects. */
-  rival: Policy | undefined;
+  competitor: Policy | undefined;
   /** Whether the hub serves a kind that it selects. */
   selectsServed: boolean;
   ineffective: IneffectivePart[];
@@ -51,7 +51,7 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
   return policies.flatMap((policy): PolicyParts[] => {
     if (policy.metadata.deletionTimestamp !== undefined) return [];
     const title = titleOf({ kind: policy.kind, ...policy.metadata });
-    const rival = rivalOf(policy, byScope.get(scopeOf(policy)) ?? []);
+    const competitor = competitorOf(policy, byScope.get(scopeOf(policy)) ?? []);
     const unserved = served ? unservedSelectors(served, policy.spec) : [];
     // No member serves a kind that is misspelt.
     const unknown = new Set(unserved.map(({ index }) => index));
@@ -66,10 +66,10 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
         seen: `It selects members without the kind: ${unservingText(found)}.`,
         fix: "Select members that serve it, or let those members serve it: with the kind's CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
       })),
-      ...ineffectiveParts(policy, rival, (name) => joined.has(name) || misdirecting.has(title)),
+      ...ineffectiveParts(policy, competitor, (name) => joined.has(name) || misdirecting.has(title)),
     ];
     const selectsServed = unserved.length < policy.spec.resourceSelectors.length;
-    return [{ policy, title, rival, selectsServed, ineffective }];
+    return [{ policy, title, competitor, selectsServed, ineffective }];
   });
 }
 
@@ -95,18 +95,18 @@ const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.name
  * The policy that takes the objects of this one, with the same precedence: the one that has objects, or the one whose
  * name sorts first.
  */
-function rivalOf(policy: Policy, sameScope: readonly Policy[]): Policy | undefined {
-  const rival = equalPolicy(policy, sameScope);
-  if (!rival) return undefined;
-  const [own, theirs] = [policy, rival].map(({ status }) => (status?.matched ?? 0) > 0);
-  const loses = own === theirs ? policy.metadata.name > rival.metadata.name : !own;
-  return loses ? rival : undefined;
+function competitorOf(policy: Policy, sameScope: readonly Policy[]): Policy | undefined {
+  const competitor = equalPolicy(policy, sameScope);
+  if (!competitor) return undefined;
+  const [own, theirs] = [policy, competitor].map(({ status }) => (status?.matched ?? 0) > 0);
+  const loses = own === theirs ? policy.metadata.name > competitor.metadata.name : !own;
+  return loses ? competitor : undefined;
 }
 
 /** Parts of a policy that have no effect. */
 function ineffectiveParts(
   policy: Policy,
-  rival: Policy | undefined,
+  competitor: Policy | undefined,
   isMember: (name: string) => boolean,
 ): IneffectivePart[] {
   const { placement } = policy.spec;
@@ -124,10 +124,10 @@ function ineffectiveParts(
     ...(ignored === undefined
       ? []
       : [{ seen: `Its ${ignored.split("; ")[0] ?? ""}.`, fix: `${capitalised(ignored.split("; ")[1] ?? "")}.` }]),
-    ...(rival
+    ...(competitor
       ? [
           {
-            seen: `${rival.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of both"} has no effect on them.`,
+            seen: `${competitor.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of the two"} has no effect on them.`,
             fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
           },
         ]

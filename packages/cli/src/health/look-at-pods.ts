@@ -14,10 +14,10 @@ import type { Place } from "../members/members-places.ts";
 import { podsOf } from "../members/pods.ts";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import { nameMembers } from "./name-members.ts";
-import { lookAtRuns, podTroublesOfRun } from "./look-at-runs.ts";
-import { sortTroubles, troubleText } from "./pod-troubles.ts";
-import type { PodTrouble } from "./pod-troubles.ts";
-import { readPodTroubles, unseenEvents } from "./read-pod-troubles.ts";
+import { lookAtRuns, podProblemsOfRun } from "./look-at-runs.ts";
+import { sortProblems, problemText } from "./pod-problems.ts";
+import type { PodProblem } from "./pod-problems.ts";
+import { readPodProblems, unseenEvents } from "./read-pod-problems.ts";
 
 /** A copy of a workload on a member. */
 export interface CopyRef {
@@ -31,7 +31,7 @@ export interface CopyRef {
 /** What the member has. */
 export interface CopyReport {
   copy: CopyRef;
-  troubles: readonly PodTrouble[];
+  problems: readonly PodProblem[];
   /** The newest warning about the workload itself, if no pod explains it: pods that cannot be created have none. */
   warning?: string | undefined;
   /** How the last run of a schedule failed. */
@@ -111,18 +111,18 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   const { kind, namespace, name, apiVersion } = copy;
   const { group } = parseApiVersion(apiVersion);
   const [type] = await discovery.typesAt(place, group ? `${kind}.${group}` : kind);
-  if (!type) return { copy, troubles: [] };
+  if (!type) return { copy, problems: [] };
   const nowMs = asking.clock.now();
   if (SCHEDULED_KINDS.has(kind)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
   const pods = type.scope === "Namespaced" ? await podsOf(asking, place, type, namespace, name) : [];
-  const { troubles: found, unseen } = await readPodTroubles(asking, place, namespace, pods);
-  const troubles = RUN_TO_COMPLETION.has(kind) ? podTroublesOfRun(found, nowMs) : found;
-  if (troubles.some(({ isCertain }) => isCertain)) return { copy, troubles, unseen };
+  const { problems: found, unseen } = await readPodProblems(asking, place, namespace, pods);
+  const problems = RUN_TO_COMPLETION.has(kind) ? podProblemsOfRun(found, nowMs) : found;
+  if (problems.some(({ isCertain }) => isCertain)) return { copy, problems, unseen };
   // A pod that waits for its volume does not say why the volume does.
-  const isVolume = troubles.some(({ detail }) => detail.includes(VOLUME));
+  const isVolume = problems.some(({ detail }) => detail.includes(VOLUME));
   const about = isVolume ? { kind: VOLUME, namespace } : copy;
-  return { copy, troubles, ...(await newestWarning(asking, place, about)) };
+  return { copy, problems, ...(await newestWarning(asking, place, about)) };
 }
 
 async function newestWarning(
@@ -145,7 +145,7 @@ async function newestWarning(
 }
 
 /**
- * The most important trouble of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. With
+ * The most important problem of the pods of one copy: `2 pods wait: ImagePullBackOff: image nginx:broken`. With
  * `isCertain`, only what does not pass by itself: not a pod that may still be starting.
  */
 export async function podCauseOf(
@@ -153,9 +153,9 @@ export async function podCauseOf(
   { isCertain, ...options }: Omit<LookOptions, "places"> & { isCertain?: boolean },
 ): Promise<string | undefined> {
   const { reports } = await lookAtPods([copy], { ...options, places: undefined });
-  const { troubles = [], warning } = reports.get(idOf(copy)) ?? {};
-  const [trouble] = isCertain ? troubles.filter((each) => each.isCertain) : troubles;
-  return (isCertain ? undefined : warning) ?? (trouble && troubleText(trouble));
+  const { problems = [], warning } = reports.get(idOf(copy)) ?? {};
+  const [problem] = isCertain ? problems.filter((each) => each.isCertain) : problems;
+  return (isCertain ? undefined : warning) ?? (problem && problemText(problem));
 }
 
 /**
@@ -163,26 +163,26 @@ export async function podCauseOf(
  * ImagePullBackOff: image nginx:broken`. `isOverdue`: the workload has had enough time to start.
  */
 export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): string[] {
-  const groups = new Map<string, { trouble: PodTrouble; clusters: string[] }>();
+  const groups = new Map<string, { problem: PodProblem; clusters: string[] }>();
   const warnings = new Map<string, string[]>();
-  for (const { copy, troubles, warning, failedRun } of reports) {
+  for (const { copy, problems, warning, failedRun } of reports) {
     if (failedRun !== undefined) warnings.set(failedRun, [...(warnings.get(failedRun) ?? []), copy.cluster]);
-    for (const trouble of troubles) {
-      if (!trouble.isCertain && !isOverdue) continue;
-      const id = `${trouble.reason} ${trouble.detail}`;
+    for (const problem of problems) {
+      if (!problem.isCertain && !isOverdue) continue;
+      const id = `${problem.reason} ${problem.detail}`;
       const group = groups.get(id);
       if (group) {
-        group.trouble = { ...group.trouble, count: group.trouble.count + trouble.count };
+        group.problem = { ...group.problem, count: group.problem.count + problem.count };
         group.clusters.push(copy.cluster);
-      } else groups.set(id, { trouble, clusters: [copy.cluster] });
+      } else groups.set(id, { problem, clusters: [copy.cluster] });
     }
     if (warning !== undefined && isOverdue) warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
   }
   const all = [...groups.values()];
-  const sorted = sortTroubles(all.map(({ trouble, clusters }) => ({ ...trouble, clusters })));
+  const sorted = sortProblems(all.map(({ problem, clusters }) => ({ ...problem, clusters })));
   return [
     ...Array.from(warnings, ([warning, clusters]) => `${nameMembers(clusters)}: ${warning}`),
-    ...sorted.map((trouble) => troubleText(trouble, ` on ${nameMembers(trouble.clusters)}`)),
+    ...sorted.map((problem) => problemText(problem, ` on ${nameMembers(problem.clusters)}`)),
   ];
 }
 
@@ -191,10 +191,10 @@ export const afflictedMembers = (reports: readonly CopyReport[], isOverdue: bool
   ...new Set(
     reports
       .filter(
-        ({ troubles, warning, failedRun }) =>
+        ({ problems, warning, failedRun }) =>
           failedRun !== undefined ||
           (warning !== undefined && isOverdue) ||
-          troubles.some(({ isCertain }) => isCertain || isOverdue),
+          problems.some(({ isCertain }) => isCertain || isOverdue),
       )
       .map(({ copy }) => copy.cluster),
   ),

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { podTroublesOfRun } from "./look-at-runs.ts";
-import type { PodTrouble } from "./pod-troubles.ts";
+import { podProblemsOfRun } from "./look-at-runs.ts";
+import type { PodProblem } from "./pod-problems.ts";
 
 const NOW_MS = 10_000_000;
-const trouble = (does: PodTrouble["does"], ageMs: number): PodTrouble => ({
+const problem = (does: PodProblem["does"], ageMs: number): PodProblem => ({
   reason: "Unschedulable",
   detail: "",
   does,
@@ -14,9 +14,9 @@ const trouble = (does: PodTrouble["does"], ageMs: number): PodTrouble => ({
 });
 
 test("a pod of a run that has waited for a minute does not start by itself; one that runs may take long", () => {
-  const [old, fresh] = [trouble("wait", 61_000), trouble("wait", 59_000)];
+  const [old, fresh] = [problem("wait", 61_000), problem("wait", 59_000)];
 
-  expect(podTroublesOfRun([old, fresh, trouble("run", 3_600_000)], NOW_MS).map(({ isCertain }) => isCertain)).toEqual([
+  expect(podProblemsOfRun([old, fresh, problem("run", 3_600_000)], NOW_MS).map(({ isCertain }) => isCertain)).toEqual([
     true,
     false,
   ]);

@@ -10,9 +10,9 @@ import type { Place } from "../members/members-places.ts";
 import { isOwnedBy, podsOwnedBy } from "../members/pods.ts";
 import { objectsIn, readList, readOneObject } from "../members/read-objects.ts";
 import type { ServedType } from "../members/types.ts";
-import type { PodTrouble } from "./pod-troubles.ts";
-import { readPodTroubles } from "./read-pod-troubles.ts";
-import type { PodReport } from "./read-pod-troubles.ts";
+import type { PodProblem } from "./pod-problems.ts";
+import { readPodProblems } from "./read-pod-problems.ts";
+import type { PodReport } from "./read-pod-problems.ts";
 
 /** Pods of a run that wait for longer than this do not start by themselves. */
 const START_MS = 60_000;
@@ -34,12 +34,12 @@ interface RunReport extends PodReport {
 }
 
 /** A run may take long; its pods must start. */
-export function podTroublesOfRun(troubles: readonly PodTrouble[], nowMs: number): PodTrouble[] {
-  return troubles
+export function podProblemsOfRun(problems: readonly PodProblem[], nowMs: number): PodProblem[] {
+  return problems
     .filter(({ does }) => does !== "run")
-    .map((trouble) => ({
-      ...trouble,
-      isCertain: trouble.isCertain || (trouble.does === "wait" && nowMs - trouble.createdMs > START_MS),
+    .map((problem) => ({
+      ...problem,
+      isCertain: problem.isCertain || (problem.does === "wait" && nowMs - problem.createdMs > START_MS),
     }));
 }
 
@@ -48,10 +48,10 @@ export async function lookAtRuns(
   { namespace, name }: { namespace?: string | undefined; name: string },
 ): Promise<RunReport> {
   const owner = await readOneObject(asking, place, type, namespace, name);
-  if (!owner || isSuspended(owner)) return { troubles: [] };
+  if (!owner || isSuspended(owner)) return { problems: [] };
   const word = RUN_KINDS[textOf(objectOf(owner["status"])["type"]) || "Job"];
   const [runType] = word === undefined ? [] : await discovery.typesAt(place, word);
-  if (!runType) return { troubles: [] };
+  if (!runType) return { problems: [] };
   const uid = textOf(objectOf(owner["metadata"])["uid"]);
   const list = await readList(asking, place, runType, { namespace, accept: "application/json" }, { left: MAX_RUNS });
   const runs = objectsIn(list)
@@ -61,9 +61,9 @@ export async function lookAtRuns(
   const failed = ended && endOf(ended) === "Failed" ? ended : undefined;
   const looked = runs.filter((run) => run === failed || (endOf(run) === undefined && run === runs[0]));
   const pods = await Promise.all(looked.map((run) => podsOwnedBy(asking, place, run, namespace)));
-  const { troubles, unseen } = await readPodTroubles(asking, place, namespace, pods.flat());
+  const { problems, unseen } = await readPodProblems(asking, place, namespace, pods.flat());
   return {
-    troubles: podTroublesOfRun(troubles, asking.clock.now()),
+    problems: podProblemsOfRun(problems, asking.clock.now()),
     unseen,
     failedRun: failed && `the last run failed${reasonOf(failed)}`,
   };

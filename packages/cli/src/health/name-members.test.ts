@@ -12,12 +12,12 @@ test("several causes begin with their members", () => {
   );
 });
 
-test("one cause, or one member, needs no beginning", () => {
+test("joined causes do not start with a list of members if there is one cause or one member", () => {
   expect(joinCauses(["m1", "m2"], ["m1, m2: quota"], 3)).toBe("m1, m2: quota");
   expect(joinCauses(["m1"], ["m1: no Secret", "m1: quota"], 3)).toBe("m1: no Secret; m1: quota");
 });
 
-test("further causes are counted", () => {
+test("causes beyond the limit are counted instead of listed", () => {
   expect(joinCauses(["m1", "m2", "m3"], ["m1: a", "m2: b", "m3: c"], 1)).toBe(
     "3 members (m1, m2, m3): m1: a; and 2 other causes",
   );

@@ -1,23 +1,23 @@
 /** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { PODS_FOUND, PODS_TAKEN_BACK } from "@flotilla/flotilla";
+import { PODS_FOUND, PODS_ROLLED_BACK } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
-  trouble: "workload naming missing pods" | "rollout stopped";
+  problem: "workload naming missing pods" | "rollout stopped";
   text: string;
 }
 
-const TROUBLES = {
+const PROBLEMS = {
   [PODS_FOUND]: "workload naming missing pods",
-  [PODS_TAKEN_BACK]: "rollout stopped",
+  [PODS_ROLLED_BACK]: "rollout stopped",
 } as const;
 
 export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): BindingNotice[] {
   if (metadata.deletionTimestamp !== undefined) return [];
-  return Object.entries(TROUBLES).flatMap(([type, trouble]) => {
+  return Object.entries(PROBLEMS).flatMap(([type, problem]) => {
     const condition = findCondition(status?.conditions, type);
-    return condition && condition.status !== "True" ? [{ trouble, text: condition.message }] : [];
+    return condition && condition.status !== "True" ? [{ problem, text: condition.message }] : [];
   });
 }

@@ -10,8 +10,8 @@ import type { Operation } from "@flotilla/kubernetes";
 import type { FieldError } from "@flotilla/apimachinery";
 import { isCustomization, kindText, nameOf, scriptOf, scriptTextOf, targetOf, toCanonical } from "./customizations.ts";
 import type { Canonical, Manifest } from "./customizations.ts";
-import { RULES } from "./rules.ts";
-import type { RuleInfo } from "./rules.ts";
+import { RULES } from "./interpreter-rules.ts";
+import type { RuleInfo } from "./interpreter-rules.ts";
 import { withPlace } from "./script-place.ts";
 import { alignTabs } from "./tab-writer.ts";
 

@@ -5,7 +5,7 @@ import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { convertShorthand } from "@flotilla/flotilla";
 import type { Operation } from "@flotilla/kubernetes";
 import type { Document } from "./documents.ts";
-import { RULES } from "./rules.ts";
+import { RULES } from "./interpreter-rules.ts";
 import type { ScriptText } from "./script-text.ts";
 import { SourceError } from "./sources.ts";
 

@@ -6,8 +6,8 @@ import { FlotillaError, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Share, StatusItem } from "@flotilla/kubernetes";
 import type { Document } from "./documents.ts";
-import { findOperation, OPERATION_NAMES } from "./rules.ts";
-import type { RunOperation } from "./rules.ts";
+import { findOperation, OPERATION_NAMES } from "./interpreter-rules.ts";
+import type { RunOperation } from "./interpreter-rules.ts";
 import type { RuleInput } from "./run-rule.ts";
 
 export interface Fixture {

@@ -8,7 +8,7 @@ import type { AnyObject } from "@flotilla/flotilla";
 import type { Operation } from "@flotilla/kubernetes";
 import { nameOf, scriptOf, scriptTextOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
-import type { RunOperation } from "./rules.ts";
+import type { RunOperation } from "./interpreter-rules.ts";
 import { NoRuleError, objectOf } from "./run-rule.ts";
 import type { AskedRules, RuleInput } from "./run-rule.ts";
 import { withPlace } from "./script-place.ts";

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { InterpretError, OPERATIONS } from "@flotilla/kubernetes";
 import type { AnyObject, Interpreter } from "@flotilla/flotilla";
 import type { LevelName, Share, StatusItem } from "@flotilla/kubernetes";
-import type { RunOperation } from "./rules.ts";
+import type { RunOperation } from "./interpreter-rules.ts";
 
 export interface RuleInput {
   desired?: JsonObject | undefined;

@@ -19,6 +19,6 @@ test("cells that end in a tab form columns, which never get narrower further dow
   ]);
 });
 
-test("no lines yield no table", () => {
+test("a tab writer without lines writes no table", () => {
   expect(alignTabs([])).toEqual([]);
 });

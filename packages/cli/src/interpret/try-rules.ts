@@ -5,12 +5,12 @@ import type { Operation, StatusItem } from "@flotilla/kubernetes";
 import { isCustomization, nameOf, scriptOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { createRuleBook } from "./rule-book.ts";
-import { RULES } from "./rules.ts";
+import { RULES } from "./interpreter-rules.ts";
 import { runRule } from "./run-rule.ts";
 import type { RuleInput } from "./run-rule.ts";
 
 /** An object that rules are tried on. */
-export interface Specimen {
+export interface Sample {
   /** `Widget shop/web on member1` */
   title: string;
   desired?: JsonObject | undefined;
@@ -43,10 +43,10 @@ interface Target {
 /** The manifests are in canonical form. */
 export async function tryRules(
   manifests: readonly Manifest[],
-  specimens: readonly Specimen[],
+  samples: readonly Sample[],
   clock: Clock,
 ): Promise<Trials> {
-  const trials: Trials = { tried: [], untried: [], hadObjects: specimens.length > 0 };
+  const trials: Trials = { tried: [], untried: [], hadObjects: samples.length > 0 };
   for (const manifest of manifests.filter(isCustomization)) {
     const source = nameOf(manifest);
     const target = targetOf(manifest);
@@ -54,9 +54,9 @@ export async function tryRules(
     try {
       for (const { operation } of RULES) {
         if (scriptOf(manifest, operation) === "") continue;
-        const inputs = specimens.flatMap((specimen) => {
-          const input = inputOf(operation, specimen);
-          return input && areOf(target, input) ? [{ input, on: specimen.title }] : [];
+        const inputs = samples.flatMap((sample) => {
+          const input = inputOf(operation, sample);
+          return input && areOf(target, input) ? [{ input, on: sample.title }] : [];
         });
         if (inputs.length === 0) trials.untried.push({ source, operation });
         for (const { input, on } of inputs) {
@@ -83,17 +83,17 @@ const isOf = (target: Target, { apiVersion, kind }: Target): boolean =>
 const areOf = (target: Target, { desired, observed }: RuleInput): boolean =>
   [desired, observed].every((object) => object === undefined || isOf(target, object as unknown as Target));
 
-/** `seen.yaml: no customization targets Widget in example.com/v1beta1`, for each specimen that no rules are for. */
-export function untargetedNotes(specimens: readonly Specimen[], targets: readonly Target[]): string[] {
-  return specimens.flatMap(({ title, desired, observed }) => {
+/** `seen.yaml: no customization targets Widget in example.com/v1beta1`, for each sample that no rules are for. */
+export function untargetedNotes(samples: readonly Sample[], targets: readonly Target[]): string[] {
+  return samples.flatMap(({ title, desired, observed }) => {
     const object = (observed ?? desired) as unknown as Target | undefined;
     if (!object || targets.some((target) => isOf(target, object))) return [];
     return [`${title}: no customization targets ${object.kind} in ${object.apiVersion}`];
   });
 }
 
-/** What the hub passes to the rule; undefined if the specimen has not got it. */
-function inputOf(operation: Operation, { desired, observed, statusItems }: Specimen): RuleInput | undefined {
+/** What the hub passes to the rule; undefined if the sample has not got it. */
+function inputOf(operation: Operation, { desired, observed, statusItems }: Sample): RuleInput | undefined {
   const replicas = 1;
   if (operation === "Retain") return desired && observed ? { desired, observed, replicas } : undefined;
   if (operation === "InterpretStatus" || operation === "InterpretHealth")
@@ -106,10 +106,10 @@ function inputOf(operation: Operation, { desired, observed, statusItems }: Speci
 
 /** Which rules ran on which objects, and which ran on none. */
 export function renderTrials({ tried, untried, hadObjects }: Trials): string {
-  const bySpecimen = Map.groupBy(tried, ({ on }) => on);
+  const bySample = Map.groupBy(tried, ({ on }) => on);
   return [
     ...(tried.length > 0 ? ["TRIED ON:"] : []),
-    ...Array.from(bySpecimen, ([on, trials]) => {
+    ...Array.from(bySample, ([on, trials]) => {
       const passed = trials.filter(({ error }) => error === undefined).map(({ operation }) => operation);
       const failed = trials.filter(({ error }) => error !== undefined).map(({ operation }) => operation);
       return `    ${on}: ${[

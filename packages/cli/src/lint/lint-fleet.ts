@@ -13,7 +13,7 @@ import { namespaceOf, selects } from "./selectors.ts";
 import { PARTITION_SCOPE } from "@flotilla/openkruise";
 
 /** One path by which an object reaches members. */
-export interface Journey {
+export interface Propagation {
   /** The policy, ManifestWork or ManifestWorkReplicaSet. */
   readonly via: LintManifest;
   /** `divided`: the members share its replicas. `copied`: each member has all of them. */
@@ -37,7 +37,7 @@ export interface LintFleet extends ReadManifests {
   of(...kinds: readonly string[]): LintManifest[];
   /** The policy that claims an object. */
   policyOf(manifest: LintManifest): LintManifest | undefined;
-  journeysOf(manifest: LintManifest): readonly Journey[];
+  propagationsOf(manifest: LintManifest): readonly Propagation[];
   /** The objects that a policy selects, with the selector. */
   selectedBy(policy: LintManifest): readonly { manifest: LintManifest; selector: FieldPath }[];
 }
@@ -114,13 +114,13 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     of: (...kinds) => kinds.flatMap((kind) => byKind.get(kind) ?? []),
     policyOf: (manifest) => chosen.get(manifest),
     selectedBy,
-    journeysOf(manifest) {
+    propagationsOf(manifest) {
       if (manifest.inside)
         return [
-          workJourney(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], byKind.get(PLACEMENT) ?? []),
+          workPropagation(manifest.inside.work, brought.get(identityOf(manifest)) ?? [], byKind.get(PLACEMENT) ?? []),
         ];
       const policy = chosen.get(manifest);
-      return policy ? [policyJourney(policy)] : [];
+      return policy ? [policyPropagation(policy)] : [];
     },
   };
 }
@@ -152,7 +152,7 @@ export function namedIn(affinity: JsonObject): string[] | undefined {
   return names.filter((name) => !excluded.includes(name));
 }
 
-function policyJourney(policy: LintManifest): Journey {
+function policyPropagation(policy: LintManifest): Propagation {
   const placement = placementOf(policy);
   const affinities = affinitiesOf(placement);
   const named = affinities.map(({ item }) => namedIn(item));
@@ -181,7 +181,7 @@ function policyJourney(policy: LintManifest): Journey {
  * A ManifestWork is for one member, and the same object may be in those of several; a ManifestWorkReplicaSet is for the
  * clusters its Placements select.
  */
-function workJourney(work: LintManifest, same: readonly LintManifest[], all: readonly LintManifest[]): Journey {
+function workPropagation(work: LintManifest, same: readonly LintManifest[], all: readonly LintManifest[]): Propagation {
   if (work.kind === "ManifestWork") {
     const names = [
       ...new Set(same.flatMap(({ inside }) => (inside?.work.kind === "ManifestWork" ? [inside.work.namespace] : []))),
@@ -199,10 +199,10 @@ function workJourney(work: LintManifest, same: readonly LintManifest[], all: rea
   };
 }
 
-export const reachesSeveral = ({ members }: Journey): boolean => members === undefined || members > 1;
+export const reachesSeveral = ({ members }: Propagation): boolean => members === undefined || members > 1;
 
 /** `2 members`, or a phrase when the number is unknown. */
-export const membersText = ({ members }: Journey): string =>
+export const membersText = ({ members }: Propagation): string =>
   members === undefined ? "every matching member" : `${members} members`;
 
 /** The annotation that makes the numbers of a rollout apply to each cluster. */

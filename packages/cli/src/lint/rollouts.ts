@@ -8,7 +8,7 @@ import { kruiseWorkloads } from "@flotilla/openkruise";
 import { numberAt, objectAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 import { countsPerCluster, membersText, reachesSeveral } from "./lint-fleet.ts";
-import type { Journey, LintFleet } from "./lint-fleet.ts";
+import type { Propagation, LintFleet } from "./lint-fleet.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 
 export const CLONE_SET = "apps.kruise.io/CloneSet";
@@ -52,26 +52,26 @@ export const replicasOf = ({ object }: LintManifest): number => numberAt(object,
  * Each of several members gets the numbers as written, and neither the policy (`Duplicated`) nor the workload states
  * that this is intended.
  */
-export function copiedToSeveral(fleet: LintFleet, manifest: LintManifest): Journey | undefined {
+export function copiedToSeveral(fleet: LintFleet, manifest: LintManifest): Propagation | undefined {
   if (countsPerCluster(manifest)) return undefined;
   return fleet
-    .journeysOf(manifest)
+    .propagationsOf(manifest)
     .find(
-      (journey) =>
-        reachesSeveral(journey) &&
-        journey.how === "copied" &&
-        !journey.isAsked &&
-        !(journey.via.group === "policy.karmada.io" && DIVIDED_BY_REPORT.has(manifest.kind)),
+      (propagation) =>
+        reachesSeveral(propagation) &&
+        propagation.how === "copied" &&
+        !propagation.isAsked &&
+        !(propagation.via.group === "policy.karmada.io" && DIVIDED_BY_REPORT.has(manifest.kind)),
     );
 }
 
-export function severalJourney(fleet: LintFleet, manifest: LintManifest): Journey | undefined {
-  return fleet.journeysOf(manifest).find(reachesSeveral);
+export function severalPropagation(fleet: LintFleet, manifest: LintManifest): Propagation | undefined {
+  return fleet.propagationsOf(manifest).find(reachesSeveral);
 }
 
 /** `PropagationPolicy shop/web copies it to 2 members` */
-export function copyText(journey: Journey): string {
-  return `${journey.via.title} ${journey.how === "copied" ? "copies" : "divides"} it ${journey.how === "copied" ? "to" : "over"} ${membersText(journey)}`;
+export function copyText(propagation: Propagation): string {
+  return `${propagation.via.title} ${propagation.how === "copied" ? "copies" : "divides"} it ${propagation.how === "copied" ? "to" : "over"} ${membersText(propagation)}`;
 }
 
 /** Where the pod templates of workload kinds may be, by group and kind. */

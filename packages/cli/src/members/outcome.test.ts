@@ -58,7 +58,7 @@ test("a member that should have responded comes with the command to run next", (
   ).toEqual(["b: no response within 10 s; run 'flotilla doctor --clusters b' for details"]);
 });
 
-test("a type that only some members serve is no problem, unless they were named", () => {
+test("a type that only some members serve is not a problem, unless they were named", () => {
   const answers = gathered({ a: found(), b: unserved("pod") });
 
   expect(problemsOf(answers, asked(["pod"])).lines).toEqual([]);

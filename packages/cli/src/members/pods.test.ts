@@ -67,13 +67,13 @@ describe("logs", () => {
     ).toEqual(["[member1/a] ", "[member2/b] "]);
   });
 
-  test("of all containers name the container", () => {
+  test("logs of all containers name the container", () => {
     expect(
       sourcesOf([two, one], { allContainers: true }).map((source) => prefixOf(source, { allContainers: true })),
     ).toEqual(["[member1/a/init] ", "[member1/a/web] ", "[member1/a/proxy] ", "[member2/b/web] "]);
   });
 
-  test("of a named container are from the pods that have it", () => {
+  test("logs of a named container are from the pods that have it", () => {
     expect(
       sourcesOf([two, one], { container: "proxy", allContainers: false }).map(({ pod: { name } }) => name),
     ).toEqual(["a"]);

@@ -66,7 +66,7 @@ describe("custom columns", () => {
     ]);
   });
 
-  test("without a path are a usage error", () => {
+  test("custom columns without a path are a usage error", () => {
     expect(() => readPrintFormat("custom-columns=NAME")).toThrow("'NAME' is not a column");
   });
 });

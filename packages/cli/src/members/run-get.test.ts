@@ -100,7 +100,7 @@ test("selectors are passed to the members", async () => {
   expect(hub.asked).toContain(`member1 ${LIST}&labelSelector=app%3Dweb&fieldSelector=status.phase%3DRunning`);
 });
 
-test("an empty result is reported, and is no failure", async () => {
+test("an empty result is reported, and is not a failure", async () => {
   const hub = createTestHub({ member1: { [LIST]: podTable([]) } });
 
   expect([await runGet(options("pods"), hub), hub.said.out, hub.said.err]).toEqual([

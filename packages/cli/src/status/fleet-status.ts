@@ -10,7 +10,7 @@ export interface FleetStatus {
   members: MemberStatus[];
   /** The number of objects of each kind. */
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
-  unwell: Unwell;
+  unhealthy: UnhealthySummary;
   workloads: WorkloadStatus[];
   /** Workloads of the hub that no policy has claimed. */
   unselected: Unselected;
@@ -117,7 +117,7 @@ export interface WorkloadStatus {
 }
 
 /** The kinds of problems, phrased for counts: `1 binding not scheduled`. */
-export type Trouble =
+export type Problem =
   | "hub without controllers"
   | "check of the hub failed"
   | "component not ready"
@@ -139,14 +139,14 @@ export type Trouble =
   | "workload naming missing pods"
   | "Placement unsatisfied";
 
-export interface Unwell {
-  counts: Partial<Record<Trouble, number>>;
+export interface UnhealthySummary {
+  counts: Partial<Record<Problem, number>>;
   /** Single objects, up to a thousand, most important first. */
   worst: UnhealthyObject[];
 }
 
 export interface UnhealthyObject {
-  trouble: Trouble;
+  problem: Problem;
   kind: string;
   namespace?: string;
   name: string;

@@ -5,7 +5,7 @@ import { typesOfHub } from "../explain/resolve-type.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { isForbidden } from "../members/members-places.ts";
-import type { Ineffective, Unwell } from "./fleet-status.ts";
+import type { Ineffective, UnhealthySummary } from "./fleet-status.ts";
 
 /** What of a policy decides whether its parts have an effect. */
 export function slimPolicy({ apiVersion, kind, metadata, spec, status }: Policy): Policy {
@@ -26,16 +26,16 @@ export interface IneffectiveQuestion {
   policies: readonly Policy[];
   /** Names of the members. */
   joined: ReadonlySet<string>;
-  unwell: Unwell;
+  unhealthy: UnhealthySummary;
 }
 
 /** Undefined if it could not be checked. */
 export async function readIneffective(question: IneffectiveQuestion): Promise<Ineffective | undefined> {
-  const { client, signal, policies, joined, unwell } = question;
+  const { client, signal, policies, joined, unhealthy } = question;
   if (policies.length === 0) return { parts: 0, policies: 0 };
   // The policies that are listed as unhealthy for this reason.
   const misdirecting = new Set(
-    unwell.worst.filter(({ trouble }) => trouble === "policy without members").map((object) => titleOf(object)),
+    unhealthy.worst.filter(({ problem }) => problem === "policy without members").map((object) => titleOf(object)),
   );
   try {
     const served = servedKindsOf(await typesOfHub(client, signal));

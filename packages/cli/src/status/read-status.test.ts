@@ -60,8 +60,8 @@ test("a hub whose controllers have never run is unhealthy, whatever its objects 
   const status = await read(hubWith({ clusters: [], leases: [lease], deployments: [unready] }));
 
   expect(status.controllers).toEqual({ state: "never" });
-  expect(Object.keys(status.unwell.counts)).toEqual(["hub without controllers"]);
-  expect(status.unwell.worst[0]).toMatchObject({
+  expect(Object.keys(status.unhealthy.counts)).toEqual(["hub without controllers"]);
+  expect(status.unhealthy.worst[0]).toMatchObject({
     reason: expect.stringMatching(/^no controllers have ever run on this hub.*start 'flotilla controllers/),
   });
 });
@@ -69,10 +69,10 @@ test("a hub whose controllers have never run is unhealthy, whatever its objects 
 test("a component of the hub that is not ready is a problem", async () => {
   const unready = { ...makeDeployment("karmada-system/karmada-webhook").replicas(1).build(), status: {} };
 
-  const { unwell } = await read(hubWith({ clusters: [], deployments: [unready] }));
+  const { unhealthy } = await read(hubWith({ clusters: [], deployments: [unready] }));
 
-  expect(unwell.worst).toContainEqual({
-    trouble: "component not ready",
+  expect(unhealthy.worst).toContainEqual({
+    problem: "component not ready",
     kind: "Deployment",
     namespace: "karmada-system",
     name: "karmada-webhook",
@@ -107,7 +107,7 @@ const checks: Record<string, { page: { status: number; text: string }; want: unk
     page: { status: 500, text: "[+]ping ok\n[-]store-writes failed: reason withheld\nreadyz check failed\n" },
     want: [
       {
-        trouble: "check of the hub failed",
+        problem: "check of the hub failed",
         kind: "hub",
         name: "store-writes",
         reason:
@@ -119,7 +119,7 @@ const checks: Record<string, { page: { status: number; text: string }; want: unk
     page: { status: 500, text: "[-]etcd failed: reason withheld\nreadyz check failed\n" },
     want: [
       {
-        trouble: "check of the hub failed",
+        problem: "check of the hub failed",
         kind: "hub",
         name: "etcd",
         reason: "the check fails; see the hub's log",
@@ -130,8 +130,8 @@ const checks: Record<string, { page: { status: number; text: string }; want: unk
 };
 for (const [behaviour, { page, want }] of Object.entries(checks)) {
   test(behaviour, async () => {
-    const { unwell } = await read(hubWith({ clusters: [] }, [], page));
+    const { unhealthy } = await read(hubWith({ clusters: [] }, [], page));
 
-    expect(unwell.worst).toEqual(want);
+    expect(unhealthy.worst).toEqual(want);
   });
 }

@@ -66,7 +66,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const { each, all, counts, notShown, notServed } = createObjectReader(client, signal);
   /** Filled before the bindings are read; no names while some members may not be listed. */
   const fleet: { names?: ReadonlySet<string> | undefined } = {};
-  const unwell = createUnhealthyCollector((name) => fleet.names?.has(name) ?? true);
+  const collector = createUnhealthyCollector((name) => fleet.names?.has(name) ?? true);
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
@@ -91,18 +91,18 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       "NoHub",
       `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
-  for (const check of failedChecks ?? []) unwell.hubCheck(check);
+  for (const check of failedChecks ?? []) collector.hubCheck(check);
   const missing = controllersProblem(controllers);
-  if (missing) unwell.controllers(`${missing.what}; ${missing.try}`);
+  if (missing) collector.controllers(`${missing.what}; ${missing.try}`);
   // Without controllers the components that they embody are not ready either: one cause.
   else
     for (const { namespace: place, unready } of components ?? [])
-      for (const name of unready) unwell.component(place, name);
+      for (const name of unready) collector.component(place, name);
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
-  for (const member of members) unwell.member(member);
+  for (const member of members) collector.member(member);
 
   const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
-    unwell.binding(binding);
+    collector.binding(binding);
     uses.see(binding);
     workloads.push(summariseWorkload(binding));
     if (mayKeep(binding)) ruled.push(binding);
@@ -114,11 +114,11 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const seeWork = (work: DeepReadonly<ManifestWork>): void => {
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
     workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
-    unwell.manifestWork(work);
+    collector.manifestWork(work);
     candidates.push(...candidatesOfWork(work, { nowMs, members: fleet.names }));
   };
   const seePolicy = (policy: DeepReadonly<PropagationPolicy>): void => {
-    unwell.policy(policy);
+    collector.policy(policy);
     policies.push(slimPolicy(policy));
   };
   const skip = Promise.resolve(0);
@@ -126,12 +126,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     each(ResourceBinding, seeBinding, { namespace }),
     namespace === undefined ? each(ClusterResourceBinding as unknown as Kind<ResourceBinding>, seeBinding) : skip,
     // The bindings of a namespace report what is wrong with their Works.
-    namespace === undefined ? each(Work, unwell.work) : skip,
+    namespace === undefined ? each(Work, collector.work) : skip,
     each(ManifestWork, seeWork),
     each(PropagationPolicy, seePolicy, { namespace }),
     namespace === undefined ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, seePolicy) : skip,
-    each(OcmPlacement, unwell.placement, { namespace }),
-    each(ManifestWorkReplicaSet, unwell.replicaSet, { namespace }),
+    each(OcmPlacement, collector.placement, { namespace }),
+    each(ManifestWorkReplicaSet, collector.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
   ]);
   const bound = new Set(workloads.map((workload) => `${workload.kind} ${workload.namespace}/${workload.name}`));
@@ -141,7 +141,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     { namespace, signal },
   );
   for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
-    unwell.unhealthy({ trouble: "rule failed", kind, namespace: place, name }, message);
+    collector.unhealthy({ problem: "rule failed", kind, namespace: place, name }, message);
 
   const reports = await lookAtPods(copiesOf(candidates), {
     client,
@@ -151,19 +151,19 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   });
   const releases = await findKeptReleases(ruled, client, signal);
   for (const { reason, ...object } of releases.kept)
-    unwell.unhealthy({ trouble: "rollout stopped", ...object }, reason);
+    collector.unhealthy({ problem: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
-    if (reason !== undefined) unwell.unhealthy(candidate, reason);
+    if (reason !== undefined) collector.unhealthy(candidate, reason);
   }
   for (const { kind, metadata, spec } of policies) {
     const policy = { kind, ...metadata };
     // Without objects of the kind, no member lacks a copy.
     const lacking = unservingMembers(spec, clusters, uses.of(policy)).filter((found) => uses.has(policy, found));
     for (const found of lacking)
-      unwell.unhealthy(
+      collector.unhealthy(
         {
-          trouble: "policy selecting members without the kind",
+          problem: "policy selecting members without the kind",
           kind,
           namespace: metadata.namespace,
           name: metadata.name,
@@ -171,11 +171,11 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         unservingText(found),
       );
   }
-  const result = unwell.result();
+  const result = collector.result();
   const joined = new Set(clusters.map(({ metadata }) => metadata.name));
   const ineffective = notShown.has(Cluster.plural)
     ? undefined
-    : await readIneffective({ client, signal, policies, joined, unwell: result });
+    : await readIneffective({ client, signal, policies, joined, unhealthy: result });
   // Nothing is claimed about policies of which parts have no effect.
   if (ineffective?.parts !== 0) counts.delete(PropagationPolicy.kind);
   return {
@@ -184,7 +184,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     components: components ?? [],
     members,
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
-    unwell: result,
+    unhealthy: result,
     workloads,
     unselected,
     ineffective,

@@ -7,13 +7,13 @@ import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
-import type { FleetStatus, MemberStatus, RunStatus, Unwell, WorkloadStatus } from "./fleet-status.ts";
+import type { FleetStatus, MemberStatus, RunStatus, UnhealthySummary, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
 import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
-const MAX_UNWELL = 10;
+const MAX_UNHEALTHY = 10;
 const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' shows the full reason. */
@@ -32,15 +32,15 @@ export interface StatusPage {
 }
 
 export function renderStatus(status: FleetStatus, page: StatusPage): string {
-  const { server, members, notShown, unwell } = status;
+  const { server, members, notShown, unhealthy } = status;
   // Problems come before the tables, which may be longer than a screen.
-  const isUnwell = Object.keys(unwell.counts).length > 0;
-  const sick = unwell.worst.filter(({ kind }) => kind === "member").map(({ name }) => name);
+  const isUnhealthy = Object.keys(unhealthy.counts).length > 0;
+  const sick = unhealthy.worst.filter(({ kind }) => kind === "member").map(({ name }) => name);
   const notChecked = splitNotChecked(status.notChecked, new Set(sick));
   return [
     [`hub ${server}${renderControllers(status, page)}`, ...renderComponents(status, page)].join("\n"),
     ...renderNotChecked(notShown, notChecked.first, page),
-    ...(isUnwell ? [renderUnwell(unwell, page)] : []),
+    ...(isUnhealthy ? [renderUnhealthy(unhealthy, page)] : []),
     ...renderNotChecked([], notChecked.following, page),
     ...(members.length > 0
       ? [renderMembers(members, page)]
@@ -48,7 +48,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
         ? []
         : ["No members yet."]),
     ...renderObjects(status),
-    ...(isUnwell ? [] : [renderNoProblems(status, page)]),
+    ...(isUnhealthy ? [] : [renderNoProblems(status, page)]),
     ...renderIneffective(status, page),
     ...renderWorkloads(status, page),
     ...renderUnselected(status, page),
@@ -163,14 +163,14 @@ function renderNoProblems(
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
 
-function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: StatusPage): string {
+function renderUnhealthy({ counts, worst }: UnhealthySummary, { all, width, paint = plain }: StatusPage): string {
   const total = Object.entries(counts)
-    .map(([trouble, count]) => `${count} ${plural(trouble, count)}`)
+    .map(([problem, count]) => `${count} ${plural(problem, count)}`)
     .join(", ");
-  const shown = all ? worst : someOfEach(worst, MAX_UNWELL);
+  const shown = all ? worst : someOfEach(worst, MAX_UNHEALTHY);
   const lines = shown.flatMap(({ kind, namespace, name, reason }) => {
     const object = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-    return renderTrouble(`${object}:`, conciseReason(reason, object), width);
+    return renderProblem(`${object}:`, conciseReason(reason, object), width);
   });
   const more =
     shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
@@ -178,7 +178,7 @@ function renderUnwell({ counts, worst }: Unwell, { all, width, paint = plain }: 
 }
 
 /** On one line if it fits; otherwise the reason has its own lines. */
-function renderTrouble(what: string, reason: string, width: number | undefined): string[] {
+function renderProblem(what: string, reason: string, width: number | undefined): string[] {
   const line = `  ${what} ${width === undefined ? shorten(reason, MAX_REASON_WIDTH) : reason}`;
   if (width === undefined || displayWidth(line) <= width) return [line];
   const room = width - 4;
@@ -188,8 +188,8 @@ function renderTrouble(what: string, reason: string, width: number | undefined):
 }
 
 /** `member not available` and `members not available`. */
-function plural(trouble: string, count: number): string {
-  const [what = "", ...rest] = trouble.split(" ");
+function plural(problem: string, count: number): string {
+  const [what = "", ...rest] = problem.split(" ");
   const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
   return [count === 1 ? what : many, ...rest].join(" ");
 }

@@ -143,7 +143,7 @@ describe("a member", () => {
     expect(collector.result().worst).toEqual([]);
   });
 
-  test("in pull mode shows the newer of its lease renewals", () => {
+  test("a member in pull mode shows the newer of its lease renewals", () => {
     const rows = members({
       clusters: [cluster("oslo", ({ spec }) => (spec.syncMode = "Pull"))],
       managedClusters: [managed("oslo")],
@@ -205,7 +205,7 @@ describe("unhealthy objects:", () => {
             { "propagationpolicy.karmada.io/name": "web" },
           ),
         ),
-      want: [{ trouble: "binding not scheduled", reason: "0/3 clusters are available" }],
+      want: [{ problem: "binding not scheduled", reason: "0/3 clusters are available" }],
     },
     "a binding that no policy has any longer": {
       see: (collector) =>
@@ -214,7 +214,7 @@ describe("unhealthy objects:", () => {
             conditions: [condition("Scheduled", "False", "NoClusterFit", "0/3 clusters are available")],
           }),
         ),
-      want: [{ trouble: "binding without a policy" }],
+      want: [{ problem: "binding without a policy" }],
     },
     "a binding that a member rejects": {
       see: (collector) =>
@@ -224,12 +224,12 @@ describe("unhealthy objects:", () => {
             aggregatedStatus: [{ clusterName: "paris", applied: false, appliedMessage: "no room" }],
           }),
         ),
-      want: [{ trouble: "binding not applied", reason: "paris: no room" }],
+      want: [{ problem: "binding not applied", reason: "paris: no room" }],
     },
     "a Work without a binding": {
       see: (collector) =>
         collector.work(object(Work, { conditions: [condition("Applied", "False", "AppliedFailed", "refused")] })),
-      want: [{ trouble: "Work failed", reason: "refused" }],
+      want: [{ problem: "Work failed", reason: "refused" }],
     },
     "a ManifestWork, with its first object's message": {
       see: (collector) =>
@@ -246,7 +246,7 @@ describe("unhealthy objects:", () => {
             },
           }),
         ),
-      want: [{ trouble: "ManifestWork failed", reason: "no such kind" }],
+      want: [{ problem: "ManifestWork failed", reason: "no such kind" }],
     },
     "an invalid Placement": {
       see: (collector) =>
@@ -258,7 +258,7 @@ describe("unhealthy objects:", () => {
             ],
           }),
         ),
-      want: [{ trouble: "Placement unsatisfied", reason: "Predicate:wrong" }],
+      want: [{ problem: "Placement unsatisfied", reason: "Predicate:wrong" }],
     },
     "a rollout with too many failed clusters": {
       see: (collector) =>
@@ -267,7 +267,7 @@ describe("unhealthy objects:", () => {
             conditions: [condition("PlacementRolledOut", "False", "Progressing", "no more clusters are started")],
           }),
         ),
-      want: [{ trouble: "rollout stopped" }],
+      want: [{ problem: "rollout stopped" }],
     },
     "an unreachable member": {
       see: (collector) =>
@@ -282,7 +282,7 @@ describe("unhealthy objects:", () => {
           taints: [],
           age: "",
         }),
-      want: [{ trouble: "member not available", name: "oslo", reason: "Ready is False, Available is Unknown" }],
+      want: [{ problem: "member not available", name: "oslo", reason: "Ready is False, Available is Unknown" }],
     },
     "not a rollout in progress": {
       see: (collector) =>
@@ -337,7 +337,7 @@ describe("unhealthy objects:", () => {
     const { counts, worst } = collector.result();
 
     expect(counts).toEqual({ "member not available": 1, "Placement unsatisfied": 20 });
-    expect(worst.map(({ trouble }) => trouble)).toEqual([
+    expect(worst.map(({ problem }) => problem)).toEqual([
       "member not available",
       ...Array.from({ length: 20 }, () => "Placement unsatisfied"),
     ]);
@@ -345,7 +345,7 @@ describe("unhealthy objects:", () => {
 
   test("several reasons of one object are one line", () => {
     const collector = createUnhealthyCollector();
-    const object = { trouble: "ManifestWork unhealthy" as const, kind: "ManifestWork", namespace: "oslo", name: "web" };
+    const object = { problem: "ManifestWork unhealthy" as const, kind: "ManifestWork", namespace: "oslo", name: "web" };
 
     for (const reason of ["1 pod waits", "2 of 2 pods are not ready", "1 pod waits"])
       collector.unhealthy(object, reason);
@@ -393,7 +393,7 @@ describe("as text", () => {
     components: [],
     members: [],
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
-    unwell: { counts: {}, worst: [] },
+    unhealthy: { counts: {}, worst: [] },
     workloads: [],
     unselected: { count: 0, names: [], types: [] },
     checked: ["the hub", "2 members"],
@@ -542,11 +542,11 @@ describe("as text", () => {
     const text = render({
       members: found,
       objects: { bindings: 1, works: 2, manifestWorks: 2, placements: 1, replicaSets: 0 },
-      unwell: {
+      unhealthy: {
         counts: { "member not available": 1, "ManifestWork failed": 2 },
         worst: [
           {
-            trouble: "ManifestWork failed",
+            problem: "ManifestWork failed",
             kind: "ManifestWork",
             namespace: "paris",
             name: "web",
@@ -594,7 +594,7 @@ describe("as text", () => {
 
   test("ten unhealthy objects are named, at least one per problem, and the others counted except with --all", () => {
     const failed = (index: number): UnhealthyObject => ({
-      trouble: "ManifestWork failed",
+      problem: "ManifestWork failed",
       kind: "ManifestWork",
       namespace: "paris",
       name: `web${index}`,
@@ -602,11 +602,11 @@ describe("as text", () => {
     });
     const worst: UnhealthyObject[] = [
       ...Array.from({ length: 20 }, (_item, index) => failed(index)),
-      { trouble: "Placement unsatisfied", kind: "Placement", namespace: "shop", name: "all", reason: "none fits" },
+      { problem: "Placement unsatisfied", kind: "Placement", namespace: "shop", name: "all", reason: "none fits" },
     ];
-    const unwell = { counts: { "ManifestWork failed": 20, "Placement unsatisfied": 1 }, worst };
+    const unhealthy = { counts: { "ManifestWork failed": 20, "Placement unsatisfied": 1 }, worst };
 
-    const lines = render({ unwell })
+    const lines = render({ unhealthy })
       .split("\n")
       .filter((line) => line.startsWith("  "));
 
@@ -615,17 +615,17 @@ describe("as text", () => {
       "  Placement shop/all: none fits",
       "  … and 11 more; use --all to show them",
     ]);
-    expect(render({ unwell }, true)).toContain("ManifestWork paris/web19: no");
+    expect(render({ unhealthy }, true)).toContain("ManifestWork paris/web19: no");
   });
 
   const longest = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
   const crowded = status({
     members: members({ clusters: [cluster(longest), cluster("oslo")] }),
-    unwell: {
+    unhealthy: {
       counts: { "binding not applied": 1 },
       worst: [
         {
-          trouble: "binding not applied",
+          problem: "binding not applied",
           kind: "ResourceBinding",
           namespace: "shop",
           name: longest,
@@ -662,7 +662,7 @@ describe("as text", () => {
   test("a page-long reason is cut even without a terminal", () => {
     const worst = [
       {
-        trouble: "Work failed" as const,
+        problem: "Work failed" as const,
         kind: "Work",
         namespace: "karmada-es-far",
         name: "role",
@@ -670,7 +670,10 @@ describe("as text", () => {
       },
     ];
 
-    const text = renderStatus(status({ unwell: { counts: { "Work failed": 1 }, worst } }), { nowMs: NOW, all: false });
+    const text = renderStatus(status({ unhealthy: { counts: { "Work failed": 1 }, worst } }), {
+      nowMs: NOW,
+      all: false,
+    });
 
     expect(Math.max(...text.split("\n").map(displayWidth))).toBeLessThan(350);
   });

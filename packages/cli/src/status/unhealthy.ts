@@ -3,7 +3,7 @@ import { findCondition } from "@flotilla/apimachinery";
 import type { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
 import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import type { MemberStatus, Trouble, Unwell, UnhealthyObject } from "./fleet-status.ts";
+import type { MemberStatus, Problem, UnhealthySummary, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import { joinCauses, nameMembers } from "../health/name-members.ts";
 import { noticesOf } from "../health/notices.ts";
@@ -17,7 +17,7 @@ import { explainHubCheck } from "../hub-checks.ts";
 /** A fleet with more problems than this has one common cause. */
 const MAX_WORST = 1000;
 /** Most important first. */
-const RANKS: Readonly<Record<Trouble, number>> = {
+const RANKS: Readonly<Record<Problem, number>> = {
   "hub without controllers": 0,
   "check of the hub failed": 1,
   "component not ready": 2,
@@ -40,7 +40,7 @@ const RANKS: Readonly<Record<Trouble, number>> = {
   "binding suspended": 19,
 };
 /** Ages in its reason change on every read. */
-export const NO_CONTROLLERS: Trouble = "hub without controllers";
+export const NO_CONTROLLERS: Problem = "hub without controllers";
 /** A work that does not match its cluster's labels is healthy. */
 const WITHHELD = "ClusterLabelsNotMatched";
 /** The prefix of every apply failure. */
@@ -69,32 +69,32 @@ export interface UnhealthyCollector {
   binding(binding: DeepReadonly<ResourceBinding>): void;
   work(work: DeepReadonly<Work>): void;
   /** A workload whose pods were looked at, or an object for which a rule fails. */
-  unhealthy(found: Pick<UnhealthyObject, "trouble" | "kind" | "namespace" | "name">, reason: string): void;
+  unhealthy(found: Pick<UnhealthyObject, "problem" | "kind" | "namespace" | "name">, reason: string): void;
   manifestWork(work: DeepReadonly<ManifestWork>): void;
   policy(policy: DeepReadonly<PropagationPolicy>): void;
   placement(placement: DeepReadonly<OcmPlacement>): void;
   replicaSet(set: DeepReadonly<ManifestWorkReplicaSet>): void;
-  result(): Unwell;
+  result(): UnhealthySummary;
 }
 
 /** `isMember` is false for names that no member has; unset if the members are not known. */
 export function createUnhealthyCollector(isMember?: (name: string) => boolean): UnhealthyCollector {
-  const counts = new Map<Trouble, number>();
+  const counts = new Map<Problem, number>();
   /** By the id of the object: several reasons of one object are one line. */
-  const found = new Map<Trouble, Map<string, UnhealthyObject>>();
+  const found = new Map<Problem, Map<string, UnhealthyObject>>();
   const lost = createLostTargets(isMember);
 
-  function note(trouble: Trouble, { kind, metadata: { namespace, name } }: Named, reason: string): void {
-    const known = found.get(trouble) ?? new Map<string, UnhealthyObject>();
-    found.set(trouble, known);
+  function note(problem: Problem, { kind, metadata: { namespace, name } }: Named, reason: string): void {
+    const known = found.get(problem) ?? new Map<string, UnhealthyObject>();
+    found.set(problem, known);
     const id = JSON.stringify([kind, namespace, name]);
     const before = known.get(id);
     if (before) {
       if (!before.reason.includes(reason)) before.reason += `; ${reason}`;
       return;
     }
-    counts.set(trouble, (counts.get(trouble) ?? 0) + 1);
-    if (known.size < MAX_WORST) known.set(id, { trouble, kind, namespace: namespace || undefined, name, reason });
+    counts.set(problem, (counts.get(problem) ?? 0) + 1);
+    if (known.size < MAX_WORST) known.set(id, { problem, kind, namespace: namespace || undefined, name, reason });
   }
 
   return {
@@ -143,13 +143,13 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       else if (undispatched === undefined && applied?.status === "False" && suspended.length === 0)
         note("binding not applied", binding, textOf(applied));
       if (suspended.length > 0) note("binding suspended", binding, suspended.join(", "));
-      for (const { trouble, text } of noticesOf(binding)) {
+      for (const { problem, text } of noticesOf(binding)) {
         const { kind, namespace, name } = binding.spec.resource;
-        note(trouble, { kind, metadata: { namespace, name } }, text);
+        note(problem, { kind, metadata: { namespace, name } }, text);
       }
     },
-    unhealthy: ({ trouble, kind, namespace, name }, reason) =>
-      note(trouble, { kind, metadata: { namespace, name } }, reason),
+    unhealthy: ({ problem, kind, namespace, name }, reason) =>
+      note(problem, { kind, metadata: { namespace, name } }, reason),
     work(work) {
       const applied = findCondition(work.status?.conditions, "Applied");
       const { annotations, deletionTimestamp } = work.metadata;
@@ -233,9 +233,9 @@ const textOf = ({ reason = "", message }: Said): string => (message || reason).r
  * cannot be fixed.
  */
 export function someOfEach(objects: readonly UnhealthyObject[], limit: number): UnhealthyObject[] {
-  const byRank = (a: UnhealthyObject, b: UnhealthyObject): number => RANKS[a.trouble] - RANKS[b.trouble];
+  const byRank = (a: UnhealthyObject, b: UnhealthyObject): number => RANKS[a.problem] - RANKS[b.problem];
   const sorted = objects.toSorted(byRank);
-  const first = new Set(sorted.filter(({ trouble }, index) => sorted[index - 1]?.trouble !== trouble));
+  const first = new Set(sorted.filter(({ problem }, index) => sorted[index - 1]?.problem !== problem));
   const others = sorted.filter((object) => !first.has(object)).slice(0, Math.max(0, limit - first.size));
   return [...[...first].slice(0, limit), ...others].toSorted(byRank);
 }

@@ -13,7 +13,7 @@ export const AGENT_LIFETIME: CertificateLifetime = { defaultSeconds: 7 * DAY_SEC
 /** An administrator approves it for one `karmadactl register`, which takes seconds. */
 const GENERATOR_LIFETIME: CertificateLifetime = { defaultSeconds: HOUR_SECONDS, maxSeconds: HOUR_SECONDS };
 
-/** Undefined for users that are no agents. */
+/** Undefined for users that are not agents. */
 export function agentCertificateLifetime({
   commonName,
   organizations,

@@ -147,8 +147,8 @@ function createLeaseController<T extends KubernetesObject>(
       const everyMs = plan.everyMs * (plan.isMadeHere ? 1 - JITTER * random.next() : 1 + JITTER * random.next());
       try {
         const lease = await renew(object, plan, last?.lease, signal);
-        const rival = last && contested.get(name);
-        if (rival) contested.set(name, { ...rival, times: 0 });
+        const competitor = last && contested.get(name);
+        if (competitor) contested.set(name, { ...competitor, times: 0 });
         if (lease) {
           renewed.set(name, { lease, atMs: nowMs, dueMs: nowMs + everyMs });
           onRenewal(lease.metadata.resourceVersion ?? "");

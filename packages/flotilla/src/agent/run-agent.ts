@@ -45,10 +45,14 @@ export async function runAgent(
   const waiting = { clock, random, log, signal };
   const who: Who = { client, hub, cluster, description, standing };
   try {
-    let apis = await insist("determining the permissions of this agent on its hub", () => rights(who, true, signal), {
-      ...waiting,
-      lastRetryMs: LAST_RETRY_MS,
-    });
+    let apis = await retryUntilDone(
+      "determining the permissions of this agent on its hub",
+      () => rights(who, true, signal),
+      {
+        ...waiting,
+        lastRetryMs: LAST_RETRY_MS,
+      },
+    );
     while (!signal.aborted) {
       const alarm = createAlarm();
       const older = Promise.withResolvers<HubApis>();
@@ -85,7 +89,7 @@ export async function runAgent(
       // A cluster that was removed on the hub does not register again by itself, only when the agent is restarted.
       apis =
         next === "none"
-          ? await insist("registering again", () => rights(who, false, signal), {
+          ? await retryUntilDone("registering again", () => rights(who, false, signal), {
               ...waiting,
               lastRetryMs: MAX_CHECK_INTERVAL_MS,
             })
@@ -215,7 +219,7 @@ function createAlarm(): Alarm {
   };
 }
 
-async function insist<T>(
+async function retryUntilDone<T>(
   doing: string,
   work: () => Promise<T>,
   { clock, random, log, signal, lastRetryMs }: Waiting & { lastRetryMs: number },

@@ -55,8 +55,8 @@ export const Decision = ownKind({
       reason: s.string("A word for the cause."),
       message: s.string("The cause in a sentence."),
     }),
-    before: s.optional(s.json("What was so before.")),
-    after: s.optional(s.json("What is so now.")),
+    before: s.optional(s.json("The previous state.")),
+    after: s.optional(s.json("The new state.")),
   },
   columns: {
     Time: ".time",

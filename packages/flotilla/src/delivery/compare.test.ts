@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest";
 import { holdsIn, withoutPath } from "./compare.ts";
 
 const cases: Record<string, { desired: unknown; observed: unknown; want: boolean }> = {
-  "a default that the member added is no difference": {
+  "a default that the member added is not a difference": {
     desired: { spec: { replicas: 3 } },
     observed: { spec: { replicas: 3, paused: false } },
     want: true,
   },
   "another value is a difference": { desired: { replicas: 3 }, observed: { replicas: 4 }, want: false },
   "a missing field is a difference": { desired: { replicas: 3 }, observed: {}, want: false },
-  "defaults inside list elements are no difference": {
+  "defaults inside list elements are not a difference": {
     desired: [{ name: "a" }],
     observed: [{ name: "a", protocol: "TCP" }],
     want: true,
@@ -19,7 +19,7 @@ const cases: Record<string, { desired: unknown; observed: unknown; want: boolean
     observed: [{ name: "a" }, { name: "b" }],
     want: false,
   },
-  "an empty map dropped by the server is no difference": {
+  "an empty map dropped by the server is not a difference": {
     desired: { securityContext: {} },
     observed: {},
     want: true,

@@ -104,11 +104,11 @@ export interface RemovePolicy {
   propagationPolicy?: "Background" | "Foreground" | "Orphan";
   /** Only objects of this owner are touched. Unset are marks of any owner. */
   ownership?: Ownership;
-  /** With `release`: the same owner may take it back later. */
+  /** With `release`: the same owner may reclaim it later. */
   mayReturn?: boolean;
   /**
    * With `delete`, called for a namespace or CRD on the member that still contains objects, which would be deleted with
-   * it. Returns whether the object is released for the owner to take back, or left unchanged.
+   * it. Returns whether the object is released for the owner to reclaim, or left unchanged.
    */
   whenHolding?(found: string): "release" | "leave";
   beforeRequest?(): void;

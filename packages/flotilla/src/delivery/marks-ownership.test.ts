@@ -25,7 +25,7 @@ const conflicts: Record<string, { observed: KubernetesObject; adopt?: boolean; w
   "leaves an object of another Work alone": { observed: marked("other"), want: "already exists" },
   "leaves an unmarked object alone": { observed: object(), want: "already exists" },
   "adopts an unmarked object if allowed": { observed: object(), adopt: true, want: "none" },
-  "takes back an object that it released": { observed: released, want: "none" },
+  "reclaims an object that it released": { observed: released, want: "none" },
   "leaves an object of a ManifestWork alone, even if it may adopt": {
     observed: held,
     adopt: true,

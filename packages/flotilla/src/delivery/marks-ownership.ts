@@ -14,7 +14,7 @@ export interface MarksOwner {
   ownerId?: string;
   /**
    * Whether an object that we did not create may be taken over. Otherwise such an object is left alone and reported. An
-   * object released by the same owner is taken back in any case.
+   * object released by the same owner is reclaimed in any case.
    */
   adopt?: boolean;
 }
@@ -26,7 +26,7 @@ export function marks({ owner, ownerId, adopt = false }: MarksOwner = {}): Owner
     hasDelivered: (observed) => isOurs(observed, owner),
     conflictWith(observed, _desired, { cluster }) {
       if (isOurs(observed, owner)) return undefined;
-      // Also a released object that could be taken back: another holder has it.
+      // Also a released object that could be reclaimed: another holder has it.
       if (holdersOf(observed).length > 0) return heldText(observed, cluster);
       return adopt || isReleasedFrom(observed, owner) ? undefined : conflictText(observed, cluster);
     },

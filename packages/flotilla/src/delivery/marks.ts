@@ -13,7 +13,7 @@ export const FIELD_MANAGER = "flotilla";
 
 /** Digest of the last applied manifest: shows without a request that there is nothing left to do. */
 export const APPLIED_DIGEST = "flotilla.dev/applied-digest";
-/** On an object that we released and may take back: the owner that delivered it. */
+/** On an object that we released and may reclaim: the owner that delivered it. */
 export const RELEASED_FROM = "flotilla.dev/released-from";
 
 /**
@@ -84,7 +84,7 @@ export function deliveringWork(object: DeepReadonly<KubernetesObject>): string |
   return object.metadata.labels?.[MANAGED_LABEL] === "true" ? ownerOf(object) : undefined;
 }
 
-/** Whether we released this object for the same owner: it may be taken back without `adopt`. */
+/** Whether we released this object for the same owner: it may be reclaimed without `adopt`. */
 export function isReleasedFrom({ metadata }: DeepReadonly<KubernetesObject>, owner: string | undefined): boolean {
   return owner !== undefined && metadata.annotations?.[RELEASED_FROM] === owner;
 }

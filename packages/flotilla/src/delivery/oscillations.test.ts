@@ -7,7 +7,7 @@ import type { Oscillations } from "./oscillations.ts";
 
 const MINUTE_MS = 60_000;
 const STOPPED =
-  "Deployment web: the hub changed spec.image to and fro 3 times within ten minutes, and no longer writes the object until the template (1) changes";
+  "Deployment web: the hub changed spec.image back and forth 3 times within ten minutes, and no longer writes the object until the template (1) changes";
 const work = { cluster: "hub", namespace: "karmada-es-oslo", name: "web" };
 
 let clock: FakeClock;
@@ -46,7 +46,7 @@ function writes(from: KubernetesObject, to: KubernetesObject, ask = "1"): boolea
 const play = (...values: unknown[]): boolean[] =>
   values.slice(1).map((value, index) => writes(spec(values[index]), spec(value)));
 
-describe("a field that the hub changes to and fro", () => {
+describe("a field that the hub changes back and forth", () => {
   test("is changed three times, and then not again", () => {
     expect(play("a", "b", "a", "b", "a")).toEqual([true, true, true, false]);
     expect(writes(spec("b"), spec("c"))).toBe(false);

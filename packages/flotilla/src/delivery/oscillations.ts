@@ -1,5 +1,5 @@
 /**
- * Detects that Flotilla itself changes a field of one object on one member to and fro, and stops writing the object. No
+ * Detects that Flotilla itself changes a field of one object on one member back and forth, and stops writing the object. No
  * stage should do that; if one does, for example with a user's rule whose result depends on its own last result, pods
  * are replaced again and again. Another client that changes a field back is drift, and does not count: the sequence of
  * our own values is compared.
@@ -23,7 +23,7 @@ import type { Manifest } from "./member-access.ts";
 import { StoppedWriteError } from "./stopped-write.ts";
 
 const WINDOW_MS = 10 * 60_000;
-/** A field that has been changed to and fro this often is not changed again. */
+/** A field that has been changed back and forth this often is not changed again. */
 const MAX_TURNS = 3;
 /** Values remembered per field, and fields per object: an oscillation has few values and shows in every field. */
 const MAX_VALUES = 8;
@@ -243,7 +243,7 @@ const startOf = ({ object }: Delivered): string => `${object.kind} ${object.meta
 const endOf = ({ ask }: Delivered): string => `and no longer writes the object until ${ask.text} changes`;
 
 function renderStop(delivered: Delivered, field: string): string {
-  return `${startOf(delivered)}${field.replaceAll(SEPARATOR, ".")} to and fro ${MAX_TURNS} times within ten minutes, ${endOf(delivered)}`;
+  return `${startOf(delivered)}${field.replaceAll(SEPARATOR, ".")} back and forth ${MAX_TURNS} times within ten minutes, ${endOf(delivered)}`;
 }
 
 /** The message of a stop for the same ask, if the work reports one. A work reports all of its failures in one message. */

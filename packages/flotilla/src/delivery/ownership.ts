@@ -43,7 +43,7 @@ interface ConflictContext {
 export interface RemovalRequest {
   /** `delete` deletes an object without other owners; `release` leaves it running without our records. */
   mode: "delete" | "release";
-  /** With `release`: the same owner may take it back later. */
+  /** With `release`: the same owner may reclaim it later. */
   mayReturn?: boolean;
   /** Excludes another object with the same name. */
   uid?: string;

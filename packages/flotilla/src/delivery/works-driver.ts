@@ -5,7 +5,7 @@
  * - A work takes a place in its member's lane (`member-lanes.ts`), so that a slow or unreachable member delays no other.
  * - A rejected work backs off (`refusals.ts`) until it, its objects or the kinds that the member serves change.
  * - A change of a Cluster requeues the works that wait for it.
- * - An object that is changed to and fro is no longer written (`oscillations.ts`).
+ * - An object that is changed back and forth is no longer written (`oscillations.ts`).
  * - Status writes are batched (`status-timing.ts`).
  *
  * Everything kept per work is dropped by `forget`, and everything kept per member when its Cluster is deleted.
@@ -77,7 +77,7 @@ export interface WorksDriver<W extends KubernetesObject> {
   readonly watches: readonly SourceRequest<ObjectKey>[];
   readonly status: StatusWriter<W>;
   readonly lanes: Pick<MemberLanes, "figures">;
-  /** Stops objects that are changed to and fro. */
+  /** Stops objects that are changed back and forth. */
   readonly oscillations: Pick<Oscillations, "guard" | "changed" | "stopped">;
   /** The controller, for served works only. A deleted work reaches it in any case, so that it forgets the work. */
   onlyServed(controller: Controller<ObjectKey>): Controller<ObjectKey>;

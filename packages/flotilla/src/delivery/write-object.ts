@@ -14,7 +14,7 @@ import type { Manifest, MemberAccess, Task } from "./member-access.ts";
 import { retainFromMember } from "./member-replicas.ts";
 import { isForbidden } from "./obstacles.ts";
 import { planTakeover } from "./plan-takeover.ts";
-import { planPut } from "./put.ts";
+import { planPut } from "./put-object.ts";
 import { withReferences } from "./references.ts";
 import { withoutRetained } from "./retained.ts";
 

@@ -74,7 +74,7 @@ export async function explainMembers(
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
       health: item?.health,
       ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
-      ...(message && { message }),
+      message: message || undefined,
       status: isObject(item?.status) ? item.status : undefined,
       stale:
         item?.status && isStale(workOf.get(cluster), views.clusters.get({ cluster: views.hub, name: cluster }))

@@ -56,7 +56,7 @@ const member = s.object({
   drift: s.optional(s.string("How the copy on the member differs from the delivered one.")),
   onMember: s.optional(
     s.array(
-      "Fields that have another value on the member than in its copy, although it is no drift: `before` is the copy's value, `after` the member's.",
+      "Fields that have another value on the member than in its copy, although it is not drift: `before` is the copy's value, `after` the member's.",
       fieldChange,
     ),
   ),

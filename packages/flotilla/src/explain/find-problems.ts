@@ -18,7 +18,7 @@ import {
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
-import { NOT_TAKEN_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
+import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/unserving-members.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
@@ -124,7 +124,7 @@ function notReadyText(
 
 /** An error of a rule names the rule and the object that it ran on. */
 function fixForError(error: string): string {
-  if (error.includes(NOT_TAKEN_BACK)) return RETURN_ADVICE;
+  if (error.includes(NOT_ROLLED_BACK)) return RETURN_ADVICE;
   const customization = customizationIn(error);
   if (customization !== undefined)
     return `correct the rule in ResourceInterpreterCustomization ${customization}; 'flotilla interpret' runs it on an object`;

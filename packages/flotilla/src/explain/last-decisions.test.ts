@@ -18,7 +18,7 @@ const unschedulable: SchedulePlan = {
 };
 const key = (name: string) => ({ cluster: "hub", namespace: "shop", name });
 
-test("keeps the last decision of a binding", () => {
+test("the explanation keeps the last decision of a binding", () => {
   const decisions = createLastDecisions(createFakeClock());
 
   decisions.record(key("web"), scheduled("oslo"));

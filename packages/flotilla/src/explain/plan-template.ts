@@ -97,8 +97,8 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   return {
     ...plan,
     binding: scheduled,
-    ...(schedule && { schedule }),
-    ...((dispatch?.failures.length ?? 0) > 0 && { isUncopied: true }),
+    schedule,
+    isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,
     works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
   };
 }

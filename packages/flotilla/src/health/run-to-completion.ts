@@ -9,7 +9,7 @@ const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, 
 const namesOf = (trait: "runsToCompletion" | "isScheduled"): ReadonlySet<string> =>
   new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
 
-/** The kinds whose pods end: they progress for as long as they run, which is no problem by itself. */
+/** The kinds whose pods end: they progress for as long as they run, which is not a problem by itself. */
 export const RUN_TO_COMPLETION = namesOf("runsToCompletion");
 
 /** Kinds that start runs of another kind on a schedule. */

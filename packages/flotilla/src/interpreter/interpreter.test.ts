@@ -70,7 +70,7 @@ test("a rule that throws is reported as failed, with the object", async () => {
   await expect(interpreter.health(widget)).rejects.toBeInstanceOf(InterpretError);
 });
 
-test("does not divide replicas that no rule counts", async () => {
+test("the interpreter does not divide replicas that no rule counts", async () => {
   const revises: KindInterpreter = {
     group: "example.io",
     kind: "Widget",
@@ -100,7 +100,7 @@ test("a user rule that revises like the kind's own rule leaves division to the k
   expect(copies.get("a")?.kind).toBe("Divided");
 });
 
-test("does not copy counted replicas that no rule sets to several members", async () => {
+test("the interpreter does not copy counted replicas that no rule sets to several members", async () => {
   const interpreter = createInterpreter([createLevel("native", [counting(6)])]);
   const all = [{ cluster: "a", replicas: 6 }];
 
@@ -124,7 +124,7 @@ test("a rule that leaves the replicas unchanged fails", async () => {
   );
 });
 
-test("a user rule that returns more replicas than asked fails", async () => {
+test("a user rule that returns more replicas than requested fails", async () => {
   const sized = (replicas: number): KubernetesObject => ({ ...widget, spec: { replicas } }) as KubernetesObject;
   const doubling: KindInterpreter = {
     group: "example.io",

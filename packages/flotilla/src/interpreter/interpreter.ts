@@ -179,7 +179,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     );
   }
 
-  /** A copy with more replicas than its share would run more pods than asked. */
+  /** A copy with more replicas than its share would run more pods than requested. */
   async function rejectExcessReplicas(
     object: AnyObject,
     shares: readonly Share[],

@@ -10,7 +10,7 @@ const job = (apiVersion: string) => ({
   status: { active: 1 },
 });
 
-test("does not send Job fields that the hub generated to members", () => {
+test("pruning removes Job fields that the hub generated to members", () => {
   expect(withoutTimeToLive(prune(job("batch/v1")))).toEqual({
     apiVersion: "batch/v1",
     kind: "Job",

@@ -95,7 +95,7 @@ describe("a member", () => {
     expect([before, cuts.length]).toEqual([0, 1]);
   });
 
-  test("that is unreachable is not cut off", async () => {
+  test("a member that is unreachable is not cut off", async () => {
     const { cuts, guarded, fail } = setUp();
     fail(new UnreachableError("no route"));
 

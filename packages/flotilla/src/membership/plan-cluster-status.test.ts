@@ -113,9 +113,9 @@ describe("a member that answers", () => {
 });
 
 test("an unhealthy member that answers is distinguished from an unreachable one", () => {
-  const unwell = plan(makeCluster("paris"), { probe: { health: "unwell", detail: "it answered 500" } });
+  const unhealthy = plan(makeCluster("paris"), { probe: { health: "unhealthy", detail: "it answered 500" } });
 
-  expect(unwell.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "ClusterNotReady" }]);
+  expect(unhealthy.status?.conditions).toMatchObject([{ type: "Ready", status: "False", reason: "ClusterNotReady" }]);
 });
 
 test("a member without a usable connection reports the reason", () => {

@@ -34,7 +34,7 @@ export function nextHeartbeat(
   nowMs: number,
 ): Heartbeat {
   const ready = findCondition(status?.conditions ?? [], "Ready");
-  // A condition that the hub itself wrote about a silent agent is no heartbeat.
+  // A condition that the hub itself wrote about a silent agent is not a heartbeat.
   const said = ready === undefined || ready.status === "Unknown" ? "" : `${ready.status} ${ready.lastTransitionTime}`;
   const sign = `${renewTime ?? ""} ${said}`;
   if (before?.sign === sign) return before;

@@ -43,7 +43,7 @@ export async function probe(
       const status = ready === 404 ? await ask("/healthz", stop) : ready;
       return status === 200
         ? { health: "ready", detail: "" }
-        : { health: "unwell", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
+        : { health: "unhealthy", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
     });
   } catch (error) {
     return { health: "unreachable", detail: messageOf(error) };

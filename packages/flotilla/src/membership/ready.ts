@@ -22,11 +22,11 @@ export interface Trend {
 
 type ConditionNow = DeepReadonly<Pick<NextCondition, "status" | "reason" | "message">>;
 
-export type Health = "ready" | "unwell" | "unreachable" | "uncollected";
+export type Health = "ready" | "unhealthy" | "unreachable" | "uncollected";
 
 const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = {
   ready: { reason: "ClusterReady", message: "cluster is healthy and ready to accept workloads" },
-  unwell: { reason: "ClusterNotReady", message: "cluster is reachable but health endpoint responded without ok" },
+  unhealthy: { reason: "ClusterNotReady", message: "cluster is reachable but health endpoint responded without ok" },
   unreachable: { reason: "ClusterNotReachable", message: "cluster is not reachable" },
   uncollected: { reason: "StatusCollectionFailed", message: "failed to create a ClusterClient" },
 };

@@ -53,7 +53,7 @@ const UNHEALTHY = gauge(
 );
 const UNREADY = gauge(
   "flotilla_workload_pods_unready",
-  "Pods that are missing or not ready on the members, by kind of the workload; workloads that are rolled out are included.",
+  "Pods that are missing or not ready on the members, by kind of the workload; workloads that are being rolled out are included.",
   "resource_kind",
 );
 const EVICTIONS = gauge(

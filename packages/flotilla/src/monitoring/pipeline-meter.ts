@@ -71,12 +71,12 @@ const SYNCED = histogram(
 
 const OSCILLATIONS = counter(
   "flotilla_oscillations_total",
-  "Objects that the hub stopped writing, because it had changed a field of them to and fro.",
+  "Objects that the hub stopped writing, because it had changed one of their fields back and forth.",
   "member_cluster",
 );
 const STOPPED = gauge(
   "flotilla_stopped_objects",
-  "Objects of the member that the hub does not write, because it had changed a field of them to and fro.",
+  "Objects of the member that the hub does not write, because it had changed one of their fields back and forth.",
   "member_cluster",
 );
 

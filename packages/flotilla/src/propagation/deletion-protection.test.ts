@@ -37,7 +37,7 @@ describe("a protected object of the hub", () => {
   });
 });
 
-test("is not protected in its copy on a member", async () => {
+test("a protected object is not protected in its copy on a member", async () => {
   const { request, server } = await createTestServer({
     admissions,
     profiles: { hub: PROFILE, member: PROFILE },

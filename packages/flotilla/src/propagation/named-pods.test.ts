@@ -44,7 +44,7 @@ test("members are not asked again for a name that the binding has recorded", asy
   expect(await recordNamedPods(cloneSet("a"), 4, bound(named), neverAsked)).toEqual(named);
 });
 
-test("a name stays open while a member cannot be asked, unless another member has the pod", async () => {
+test("a name stays open while a member does not respond, unless another member has the pod", async () => {
   expect(await recordNamedPods(cloneSet("a", "b"), 5, bound(), locate({ oslo: ["a"] }, "paris"))).toEqual({
     pods: [["a", ["oslo"], 5]],
     open: ["b"],
@@ -125,7 +125,7 @@ test("the problem names absent pods and members that were not asked", () => {
     status: "False",
     reason: "PodsNotFound",
     message:
-      "spec.scaleStrategy.podsToDelete: no member has x of CloneSet web; remove the name; rome cannot be asked for y now; a pod that is found there later is deleted then",
+      "spec.scaleStrategy.podsToDelete: no member has x of CloneSet web; remove the name; rome did not respond when searched for y; a pod that is found there later is deleted then",
   });
   expect(namedPodsProblem(cloneSet(), { pods: [["x", ["oslo"], 5]] })).toBeUndefined();
 });

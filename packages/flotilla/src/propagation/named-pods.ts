@@ -23,7 +23,7 @@ export interface NamedPods {
    * that the template asked for when it first named the pod: only that change takes replicas from the pod's member.
    */
   readonly pods: readonly NamedPod[];
-  /** Names that were not found while some members could not be asked. */
+  /** Names that were not found while some members did not respond. */
   readonly open?: readonly string[];
   /** These members. */
   readonly unasked?: readonly string[];
@@ -118,7 +118,9 @@ export function namedPodsProblem(template: Template, named: NamedPods | undefine
       ? [`no member has ${listed(absent)} of ${kind} ${metadata.name}; remove the name${absent.length > 1 ? "s" : ""}`]
       : []),
     ...(open.length > 0
-      ? [`${listed(unasked)} cannot be asked for ${listed(open)} now; a pod that is found there later is deleted then`]
+      ? [
+          `${listed(unasked)} did not respond when searched for ${listed(open)}; a pod that is found there later is deleted then`,
+        ]
       : []),
     ...(later > 0
       ? [`${later} names after the first ${MAX_NAMES} have no effect yet; remove the names of pods that are gone`]

@@ -126,7 +126,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.metadata.annotations[flotilla.dev/job-record]",
       "ResourceBinding.status.conditions[MemberDecides]",
       "ResourceBinding.status.conditions[PodsFound]",
-      "ResourceBinding.status.conditions[PodsTakenBack]",
+      "ResourceBinding.status.conditions[PodsRolledBack]",
     ],
   },
   {

@@ -1,7 +1,7 @@
 /**
  * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
  * later. More often it is a typo and the policy would silently do nothing. A second policy for the same objects is valid
- * too, and one of both is without effect. So the writer receives a warning.
+ * too, and one of the two has no effect. So the writer receives a warning.
  */
 import { Cluster, CLUSTER_POLICY_ID, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { parseApiVersion } from "@flotilla/apimachinery";
@@ -90,12 +90,14 @@ function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPoli
   );
   if (!kind) return [];
   const { metadata, spec } = policy as DeepReadonly<PropagationPolicy>;
-  const rivals = rivalsOf({ metadata, spec }, read.written(kind, metadata.namespace));
+  const competitors = competitorsOf({ metadata, spec }, read.written(kind, metadata.namespace));
   return spec.resourceSelectors.flatMap((selector, index) => {
-    const rival = rivals.find((other) => other.spec.resourceSelectors.some((each) => selectsSame(each, selector)));
-    if (!rival) return [];
+    const competitor = competitors.find((other) =>
+      other.spec.resourceSelectors.some((each) => selectsSame(each, selector)),
+    );
+    if (!competitor) return [];
     return [
-      `spec.resourceSelectors[${index}]: ${kind.kind} ${rival.metadata.name} selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority`,
+      `spec.resourceSelectors[${index}]: ${kind.kind} ${competitor.metadata.name} selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority`,
     ];
   });
 }
@@ -103,7 +105,7 @@ function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPoli
 type Ranked = DeepReadonly<Pick<PropagationPolicy, "metadata" | "spec">>;
 
 /** Policies of the same kind and namespace with the same priority. */
-function rivalsOf<T extends Ranked>({ metadata, spec }: Ranked, others: readonly T[]): T[] {
+function competitorsOf<T extends Ranked>({ metadata, spec }: Ranked, others: readonly T[]): T[] {
   return others.filter(
     (other) =>
       other.metadata.name !== metadata.name &&
@@ -114,7 +116,7 @@ function rivalsOf<T extends Ranked>({ metadata, spec }: Ranked, others: readonly
 
 /** Another of these policies that selects the same objects with the same precedence. */
 export function equalPolicy<T extends Ranked>(policy: Ranked, others: readonly T[]): T | undefined {
-  return rivalsOf(policy, others).find((other) =>
+  return competitorsOf(policy, others).find((other) =>
     other.spec.resourceSelectors.some((theirs) =>
       policy.spec.resourceSelectors.some((ours) => selectsSame(theirs, ours)),
     ),

@@ -39,7 +39,7 @@ const cases: Record<
     spec: { clusters: on("a"), gracefulEvictionTasks: [task("a", "Gracefully")] },
     targets: ["a"],
   },
-  "a cluster with purge mode Directly is no target at once": {
+  "a cluster with purge mode Directly is immediately not a target any more": {
     spec: { clusters: on("a", "b"), gracefulEvictionTasks: [task("a", "Directly")] },
     targets: ["b"],
     directly: ["a"],

@@ -1,6 +1,6 @@
 /**
  * Requests in a template of the hub that members do not carry out, although the template is valid: a raised partition of
- * a kind that takes no pods back, and pods to delete that are no pods of the CloneSet. The writer receives a warning.
+ * a kind that does not roll pods back, and pods to delete that are not pods of the CloneSet. The writer receives a warning.
  * Which members have a pod is asked later (`named-pods.ts`): a write does not wait for members.
  */
 import { HUB } from "@flotilla/apimachinery";
@@ -35,7 +35,7 @@ export const templateRequests: AdmissionStep = {
     const raised = oldObject && raisedPartition(oldObject, object);
     if (raised !== undefined)
       warn(
-        `${raised}: raising it takes no pods back, because a ${object.kind} keeps pods that have the release; release the previous template to replace them`,
+        `${raised}: raising it does not roll pods back, because a ${object.kind} keeps pods that have the release; release the previous template to replace them`,
       );
     const others = strangePods(object).filter((name) => !oldObject || !podsToDeleteOf(oldObject).includes(name));
     if (others.length > 0) {

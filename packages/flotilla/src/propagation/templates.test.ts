@@ -21,7 +21,7 @@ const cases: Record<
     object: { apiVersion: "v1", kind: "ConfigMap", namespace: "kube-system", name: "settings" },
     want: false,
   },
-  "a system namespace is no template": {
+  "a system namespace is not a template": {
     object: { apiVersion: "v1", kind: "Namespace", name: "karmada-es-paris" },
     want: false,
   },

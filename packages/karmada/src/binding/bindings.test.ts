@@ -36,7 +36,7 @@ describe("a binding", () => {
     ).toEqual({ [ID]: "mine" });
   });
 
-  test("of a cluster-scoped object uses the ClusterResourceBinding id label", () => {
+  test("a binding of a cluster-scoped object uses the ClusterResourceBinding id label", () => {
     const object: ClusterResourceBinding = { ...binding(), kind: "ClusterResourceBinding" };
 
     expect(completedBy(clusterAdmissions, object).metadata.labels).toEqual({

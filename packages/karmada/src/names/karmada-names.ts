@@ -187,7 +187,7 @@ export function agentUser(cluster: string): string {
   return `${KARMADA_AGENT_PREFIX}${cluster}`;
 }
 
-/** Undefined for a user that is no agent of a cluster. */
+/** Undefined for a user that is not an agent of a cluster. */
 export function clusterOfAgentUser(user: string): string | undefined {
   return user.startsWith(KARMADA_AGENT_PREFIX) && user !== RBAC_GENERATOR_USER
     ? user.slice(KARMADA_AGENT_PREFIX.length)

@@ -30,7 +30,7 @@ const stored = (labels: object = { [ID]: "mine" }): PropagationPolicy =>
   policy({ schedulerName: "default-scheduler", placement: {} }, { labels });
 
 describe("defaults a policy", () => {
-  test("with its own permanent id, ignoring the one it was sent with", () => {
+  test("defaults a policy with its own permanent id, ignoring the one it was sent with", () => {
     const { metadata } = completedBy(admissions, policy({}, { labels: { [ID]: "another-id", tier: "a" } }));
 
     expect(metadata.labels).toEqual({ [ID]: UID, tier: "a" });
@@ -97,7 +97,7 @@ describe("defaults a policy", () => {
     });
   }
 
-  test("without namespaces in a ClusterPropagationPolicy", () => {
+  test("defaults a policy without namespaces in a ClusterPropagationPolicy", () => {
     expect(completedBy(clusterPolicyAdmissions, clusterPolicy({})).spec).toEqual({
       resourceSelectors: [deployments],
       placement: {},
@@ -247,7 +247,7 @@ describe("rejects a policy", () => {
     });
   }
 
-  test("with a value of the wrong type, with the decoding error of Karmada's webhook", () => {
+  test("rejects a policy with a value of the wrong type, with the decoding error of Karmada's webhook", () => {
     expect(() => completedBy(admissions, policy({ priority: "high" }))).toThrow(
       'admission webhook "propagationpolicy.karmada.io" denied the request: json: cannot unmarshal string into Go struct field PropagationSpec.spec.priority of type int32',
     );

@@ -59,8 +59,7 @@ export function checkParamRefAccess(
   const policy = findPolicy(policyName);
   const resource = policy?.spec?.paramKind ? resourceOf(read, policy.spec.paramKind) : { group: "*", resource: "*" };
   const verb = name ? "get" : "list";
-  if (allows({ verb, ...resource, ...(name ? { name } : undefined), ...(namespace ? { namespace } : undefined) }))
-    return [];
+  if (allows({ verb, ...resource, name, namespace })) return [];
   const who = `user ${JSON.stringify(user.name)} does not have ${JSON.stringify(verb)} permission`;
   return [
     field.forbidden(

@@ -1,4 +1,4 @@
-/** ValidatingWebhookConfiguration: webhooks that are asked whether a write is allowed. */
+/** ValidatingWebhookConfiguration: webhooks that decide whether a write is allowed. */
 import { ageColumn, builtInKind, column, nameColumn } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { ValidatingWebhookConfiguration as ValidatingWebhookConfigurationFacts } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";

@@ -1,4 +1,4 @@
-/** ValidatingWebhookConfiguration: webhooks that are asked whether a write is allowed. */
+/** ValidatingWebhookConfiguration: webhooks that decide whether a write is allowed. */
 import { builtInAdmission, change } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { defineKind } from "../definition/kind-definition.ts";

@@ -74,7 +74,7 @@ for (const [what, fields] of Object.entries(accepted)) {
 }
 
 const refused: Record<string, [fields: object, want: string[]]> = {
-  "a name that is no DNS name": [
+  "a name that is not a DNS name": [
     { name: "A" },
     [expect.stringMatching(/^webhooks\[0\]\.name: Invalid value: "A": a lowercase RFC 1123 subdomain must/)],
   ],

@@ -60,7 +60,7 @@ export function localApiService(group: string, version: string, isBuiltIn: boole
     kind: "APIService",
     metadata: { name: `${version}.${group}`, labels: { [AUTOMANAGED]: isBuiltIn ? "onstart" : "true" } },
     spec: {
-      ...(group !== "" && { group }),
+      group: group !== "" ? group : undefined,
       version,
       groupPriorityMinimum: priority.group,
       versionPriority: priority.version,

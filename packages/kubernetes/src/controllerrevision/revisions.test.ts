@@ -49,14 +49,14 @@ describe("A revision", () => {
     });
   });
 
-  test("of Kubernetes' own kinds omits creationTimestamp", () => {
+  test("A revision of Kubernetes' own kinds omits creationTimestamp", () => {
     expect(podTemplateData(template("web:1"), "absent")).toMatchObject({
       spec: { template: { metadata: { labels: { app: "demo" } } } },
     });
     expect(JSON.stringify(podTemplateData(template("web:1"), "absent"))).not.toContain("creationTimestamp");
   });
 
-  test("of a workload with a long name keeps room for its hash", () => {
+  test("A revision of a workload with a long name keeps room for its hash", () => {
     const long = { ...workload("web:1"), metadata: { name: "n".repeat(250), namespace: "shop", uid: "u" } };
 
     expect(makeRevision(format, long, 1, 0).metadata.name).toMatch(/^n{223}-[a-z0-9]+$/);

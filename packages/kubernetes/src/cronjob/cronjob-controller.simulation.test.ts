@@ -92,7 +92,7 @@ describe("A CronJob", () => {
     expect(member.events).toContain(`CronJob/report Normal SuccessfulDelete: Deleted job report-${FIRST}`);
   });
 
-  test("with Forbid waits for a running Job", async () => {
+  test("A CronJob with Forbid waits for a running Job", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Forbid" }));
 
@@ -107,7 +107,7 @@ describe("A CronJob", () => {
     expect(await names(member)).toEqual([`report-${FIRST}`, `report-${FIRST + 10}`]);
   });
 
-  test("with Replace deletes a running Job", async () => {
+  test("A CronJob with Replace deletes a running Job", async () => {
     const member = await startMember();
     await member.client.create(CronJob, MEMBER, makeCronJob({ concurrencyPolicy: "Replace" }));
 

@@ -11,7 +11,7 @@ import type { ReadonlyJob } from "../job/job-pods.ts";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";
 import { createExpectations } from "../workloads/expectations.ts";
 import type { Owner } from "../workloads/expectations.ts";
-import type { ReadonlyCronJob } from "./missed.ts";
+import type { ReadonlyCronJob } from "./missed-runs.ts";
 
 export interface CronJobTarget {
   cronJob: ReadonlyCronJob;

@@ -13,8 +13,8 @@ import { formatInZone, parseSchedule, zonedSchedule } from "./cron.ts";
 import { conditionOf, isFinished } from "../job/plan-job.ts";
 import type { ReadonlyJob } from "../job/job-pods.ts";
 import { timeMs } from "../pod/pod-state.ts";
-import { dueRun, nextRunInMs } from "./missed.ts";
-import type { ReadonlyCronJob } from "./missed.ts";
+import { dueRun, nextRunInMs } from "./missed-runs.ts";
+import type { ReadonlyCronJob } from "./missed-runs.ts";
 
 const SCHEDULED_ANNOTATION = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 

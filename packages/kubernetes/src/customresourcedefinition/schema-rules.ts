@@ -69,8 +69,8 @@ function check(schema: JsonObject, place: Place, errors: FieldError[]): void {
     check(
       property,
       inner(`.properties[${name}]`, {
-        ...(isMeta && { inMeta: true }),
-        ...(isMeta && place.isRoot && { noDefault: `in top-level ${name}` }),
+        inMeta: isMeta ? true : undefined,
+        noDefault: isMeta && place.isRoot ? `in top-level ${name}` : undefined,
       }),
       errors,
     );

@@ -157,7 +157,7 @@ describe("A DaemonSet", () => {
     );
   });
 
-  test("with maxSurge starts the new pod before the old one is deleted", async () => {
+  test("A DaemonSet with maxSurge starts the new pod before the old one is deleted", async () => {
     const member = await startMember();
     await member.client.create(
       DaemonSet,
@@ -179,7 +179,7 @@ describe("A DaemonSet", () => {
     expect([fewest, most]).toEqual([3, 4]);
   });
 
-  test("with OnDelete updates a pod when a user deletes it", async () => {
+  test("A DaemonSet with OnDelete updates a pod when a user deletes it", async () => {
     const member = await startMember();
     await member.client.create(DaemonSet, MEMBER, makeSet({ updateStrategy: { type: "OnDelete" } }));
     await member.pass(10_000);

@@ -1,6 +1,6 @@
 /** Deployment, with Karmada's rules. */
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
-import { withoutAnnotations } from "../interpreter/without.ts";
+import { withoutAnnotations } from "../interpreter/without-fields.ts";
 import { conditionSums } from "../interpreter/summed-conditions.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
 import {

@@ -78,7 +78,7 @@ describe("A Service", () => {
     expect(metadata.labels?.["endpoints.kubernetes.io/managed-by"]).toBe("endpoint-controller");
   });
 
-  test("without pods has an empty slice", async () => {
+  test("A Service without pods has an empty slice", async () => {
     const member = await startMember();
 
     await member.client.create(Service, MEMBER, makeService());
@@ -106,7 +106,7 @@ describe("A Service", () => {
     expect(await endpointsOf(member)).toHaveLength(2);
   });
 
-  test("with a hundred and fifty pods needs few writes and two slices", async () => {
+  test("A Service with a hundred and fifty pods needs few writes and two slices", async () => {
     const member = await startMember();
     await member.client.create(Service, MEMBER, makeService());
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(150));
@@ -118,7 +118,7 @@ describe("A Service", () => {
     expect(member.writes.total({ resource: "endpoints" })).toBeLessThanOrEqual(3);
   });
 
-  test("with publishNotReadyAddresses lists pods that are not ready", async () => {
+  test("A Service with publishNotReadyAddresses lists pods that are not ready", async () => {
     const member = await startMember();
     await member.client.create(Service, MEMBER, makeService({ publishNotReadyAddresses: true, clusterIP: "None" }));
     await member.client.create(ReplicaSet, MEMBER, makeReplicaSet(1));

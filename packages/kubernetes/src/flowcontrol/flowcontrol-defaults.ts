@@ -167,7 +167,7 @@ function schemasOf(schemas: Readonly<Record<string, Schema>>, since: string): Fl
     spec: {
       priorityLevelConfiguration: { name: level },
       matchingPrecedence: precedence,
-      ...(by && { distinguisherMethod: { type: by } }),
+      distinguisherMethod: by ? { type: by } : undefined,
       rules,
     },
     status: { conditions: [foundCondition(level, since)] },

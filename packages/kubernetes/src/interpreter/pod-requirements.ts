@@ -41,7 +41,7 @@ export function podRequirements(template: DeepReadonly<PodTemplate> | undefined)
   const nodeClaim = nodeClaimOf(spec);
   const resourceRequest = resourceRequestOf(spec);
   if (!nodeClaim && !resourceRequest) return undefined;
-  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }) };
+  return { nodeClaim, resourceRequest };
 }
 
 function nodeClaimOf({
@@ -54,9 +54,9 @@ function nodeClaimOf({
     | undefined;
   if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
   return {
-    ...(hardNodeAffinity && { hardNodeAffinity }),
-    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
-    ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
+    hardNodeAffinity,
+    nodeSelector: nodeSelector && Object.keys(nodeSelector).length > 0 ? { ...nodeSelector } : undefined,
+    tolerations: tolerations?.length ? tolerations.map(bareToleration) : undefined,
   };
 }
 

@@ -87,7 +87,7 @@ describe("A Job", () => {
     expect(member.events.at(-1)).toBe("Job/pi Normal Completed: Job completed");
   });
 
-  test("without completions is complete when one pod has succeeded and the others have ended", async () => {
+  test("A Job without completions is complete when one pod has succeeded and the others have ended", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob({ parallelism: 3 }));
     await member.pass(1_000);
@@ -200,7 +200,7 @@ describe("A Job", () => {
     ]);
   });
 
-  test("with another managedBy is ignored", async () => {
+  test("A Job with another managedBy is ignored", async () => {
     const member = await startMember();
 
     await member.client.create(Job, MEMBER, makeJob({ managedBy: "example.com/queue" }));
@@ -210,7 +210,7 @@ describe("A Job", () => {
     expect(member.writes.counts()).toEqual([]);
   });
 
-  test("that is deleted removes the finalizers of its pods", async () => {
+  test("A Job that is deleted removes the finalizers of its pods", async () => {
     const member = await startMember();
     await member.client.create(Job, MEMBER, makeJob());
     await member.pass(1_000);

@@ -6,7 +6,7 @@ import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { conditionsIn } from "../interpreter/joined-conditions.ts";
 import type { KindInterpreter, StatusItem } from "../interpreter/kind-interpreter.ts";
 import { int32SumOf, reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
-import { withoutNames } from "../interpreter/without.ts";
+import { withoutNames } from "../interpreter/without-fields.ts";
 import { earliestOf, latestOf } from "../interpreter/times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../interpreter/workload.ts";
 import { jobConditionSums } from "./job-conditions-sum.ts";

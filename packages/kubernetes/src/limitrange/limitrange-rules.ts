@@ -174,7 +174,7 @@ export const rules: AnyAdmission[] = [
   builtInAdmission(LimitRange, "core-v1", {
     complete: (range, { oldObject }) =>
       change(range, "spec", (spec) => {
-        // An empty list where none is stored is no change, so its writer does not become an owner.
+        // An empty list where none is stored is not a change, so its writer does not become an owner.
         const kept =
           oldObject && (oldObject as Sent<LimitRange>).spec?.limits === undefined ? dropEmptyLimits(spec) : spec;
         return change(kept, "limits", (limits) => changeItems(limits, defaultItem));

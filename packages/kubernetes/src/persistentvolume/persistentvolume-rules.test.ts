@@ -11,7 +11,7 @@ const volume = (spec: object): PersistentVolume => ({
 });
 const hostPath = { path: "/x" };
 
-test("sets all defaults", () => {
+test("a PersistentVolume gets all defaults", () => {
   expect(completedBy(rules, volume({ hostPath })).spec).toMatchObject({
     persistentVolumeReclaimPolicy: "Retain",
     volumeMode: "Filesystem",

@@ -2,7 +2,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
-import { withoutAnnotations } from "../interpreter/without.ts";
+import { withoutAnnotations } from "../interpreter/without-fields.ts";
 import { reportedStatuses, textOf, withStatus } from "../interpreter/replica-status.ts";
 
 interface PersistentVolumeClaim extends KubernetesObject {

@@ -30,7 +30,7 @@ export function dropEmptyRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>
   return rest as T;
 }
 
-/** An empty list where none is stored is no change, so its writer does not become an owner. */
+/** An empty list where none is stored is not a change, so its writer does not become an owner. */
 export function completeRules<T extends DeepReadonly<{ rules?: PolicyRule[] }>>(
   role: T,
   { oldObject }: { oldObject?: T },

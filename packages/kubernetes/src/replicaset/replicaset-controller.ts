@@ -29,7 +29,7 @@ import { createPodWriter, failureMessage } from "../pod/pod-writer.ts";
 import type { PodOwner } from "../pod/pod-writer.ts";
 import { planReplicaSetStatus, planReplicas } from "./plan-replicaset.ts";
 import type { ReadonlyReplicaSet, ReplicasPlan } from "./plan-replicaset.ts";
-import { createUrgent } from "./urgent.ts";
+import { createUrgent } from "./urgent-replicasets.ts";
 
 /** The differences between the two kinds. */
 interface ReplicasKind<T extends KubernetesObject> {

@@ -1,7 +1,7 @@
 /** Secret: the member generates service account tokens. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
-import { withoutAnnotations } from "../interpreter/without.ts";
+import { withoutAnnotations } from "../interpreter/without-fields.ts";
 
 interface Secret extends KubernetesObject {
   type?: string;

@@ -38,7 +38,7 @@ function problems(object: Service, old?: DeepReadonly<Service>): string[] {
 
 const ports = [{ port: 80 }];
 
-test("sets all defaults", () => {
+test("a Service gets all defaults", () => {
   expect(completed(service({ ports })).spec).toEqual({
     ports: [{ port: 80, protocol: "TCP", targetPort: 80 }],
     sessionAffinity: "None",

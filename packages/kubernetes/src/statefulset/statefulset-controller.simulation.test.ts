@@ -89,7 +89,7 @@ describe("A StatefulSet", () => {
     );
   });
 
-  test("with Parallel creates them at once", async () => {
+  test("A StatefulSet with Parallel creates its pods at once", async () => {
     const member = await startMember();
 
     await member.client.create(StatefulSet, MEMBER, makeSet({ podManagementPolicy: "Parallel", replicas: 5 }));
@@ -156,7 +156,7 @@ describe("A StatefulSet", () => {
     expect(after?.currentRevision).toBe(after?.updateRevision);
   });
 
-  test("with OnDelete updates a pod when a user deletes it", async () => {
+  test("A StatefulSet with OnDelete updates a pod when a user deletes it", async () => {
     const member = await startMember();
     await member.client.create(StatefulSet, MEMBER, makeSet({ updateStrategy: { type: "OnDelete" } }));
     await member.pass(20_000);

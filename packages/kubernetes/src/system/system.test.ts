@@ -186,7 +186,7 @@ describe("a service account token Secret", () => {
     );
   });
 
-  test("for a missing account is deleted", async () => {
+  test("a service account token Secret for a missing account is deleted", async () => {
     await ask("t", "missing");
 
     expect(await find(Secret, "t", "default")).toBeUndefined();
@@ -252,7 +252,7 @@ describe("an aggregated cluster role", () => {
     for (const name of ["view", "edit", "admin"]) expect(await resourcesOf(name)).not.toContain("widgets");
   });
 
-  test("of a user aggregates rules by name, each rule once", async () => {
+  test("an aggregated cluster role of a user aggregates rules by name, each rule once", async () => {
     const selector = { a: "b" };
     await client.create(ClusterRole, "paris", {
       ...role("all", {}, "nothing"),

@@ -150,7 +150,7 @@ function makeCloneSet(
 }
 
 describe("Deployment", () => {
-  test("of three becomes ready, with each pod on its own node", async () => {
+  test("Deployment of three becomes ready, with each pod on its own node", async () => {
     const member = await startMember();
 
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
@@ -241,7 +241,7 @@ describe("Deployment", () => {
     expect(progressing).toMatchObject({ status: "False", reason: "ProgressDeadlineExceeded" });
   });
 
-  test("with Recreate runs no new pod beside an old one", async () => {
+  test("Deployment with Recreate runs no new pod beside an old one", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3, { strategy: { type: "Recreate" } }));
     await member.pass(10_000);
@@ -303,7 +303,7 @@ describe("Deployment", () => {
 });
 
 describe("Orphans", () => {
-  test("of a ReplicaSet are adopted by its successor", async () => {
+  test("Orphans of a ReplicaSet are adopted by its successor", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -321,7 +321,7 @@ describe("Orphans", () => {
     expect(member.pods().map(({ metadata }) => metadata.ownerReferences?.length)).toEqual([1, 1, 1]);
   });
 
-  test("of a Deployment are adopted by its successor", async () => {
+  test("Orphans of a Deployment are adopted by its successor", async () => {
     const member = await startMember();
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));
     await member.pass(10_000);
@@ -541,7 +541,7 @@ describe("A converged member", () => {
     expect(member.readyPods()).toHaveLength(6);
   });
 
-  test("without nodes stores pods and writes nothing about them", async () => {
+  test("A converged member without nodes stores pods and writes nothing about them", async () => {
     const member = await startMember({ nodes: 0 });
 
     await member.client.create(Deployment, CLUSTER, makeDeployment(3));

@@ -90,7 +90,7 @@ test.each(["floor", "max", "atan2", "fmod", "ldexp"])("math.%s charges for a lon
 });
 
 const numerals: Record<string, string> = {
-  "digits that are no number": `${"0".repeat(100_000)}!`,
+  "digits that are not a number": `${"0".repeat(100_000)}!`,
   "hexadecimal digits without an exponent": `0x${"a".repeat(100_000)}g`,
   "digits with underscores": `${"1_".repeat(50_000)}!`,
 };

@@ -1,7 +1,7 @@
 /** AddOnPlacementScore: scores of a cluster, in its namespace, by which Placements rank clusters. */
 import type { AddOnPlacementScore as AddOnPlacementScoreFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { addOnPlacementScoreDescriptions } from "./addonplacementscore-descriptions.ts";
 

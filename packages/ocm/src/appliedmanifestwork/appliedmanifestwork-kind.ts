@@ -4,7 +4,7 @@
  */
 import type { AppliedManifestWork as AppliedManifestWorkFacts } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { WORK_GROUP } from "../names.ts";
+import { WORK_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { appliedManifestWorkDescriptions } from "./appliedmanifestwork-descriptions.ts";
 

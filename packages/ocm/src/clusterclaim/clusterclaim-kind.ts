@@ -3,7 +3,7 @@
  */
 import type { ClusterClaim as ClusterClaimFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { clusterClaimDescriptions } from "./clusterclaim-descriptions.ts";
 

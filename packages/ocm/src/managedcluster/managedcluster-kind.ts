@@ -5,7 +5,7 @@
 import type { ManagedCluster as ManagedClusterFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn, OCM_AGE } from "../kind-builder/columns.ts";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { managedClusterDescriptions } from "./managedcluster-descriptions.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { managedClusterRules } from "./managedcluster-rules.ts";
 import type { ManagedCluster } from "./managedcluster-kind.ts";
-import { CLUSTER_SET_LABEL } from "../names.ts";
+import { CLUSTER_SET_LABEL } from "../ocm-names.ts";
 import { admitted } from "../test-objects.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
@@ -90,7 +90,7 @@ describe("a managed cluster", () => {
 describe("a taint", () => {
   const taint = { key: "a", effect: "NoSelect" };
 
-  test("of a new cluster gets the current time, ignoring the sent one", () => {
+  test("a taint of a new cluster gets the current time, ignoring the sent one", () => {
     expect(taintsOf(admit(makeCluster({ taints: [{ ...taint, timeAdded: BEFORE }] })))).toEqual([
       { ...taint, timeAdded: NOW },
     ]);

@@ -11,7 +11,7 @@ import type { AnyAdmission, KindRef, Review } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import { ManagedCluster } from "./managedcluster-kind.ts";
-import { CLUSTER_GROUP, CLUSTER_SET_LABEL, DEFAULT_CLUSTER_SET, REGISTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP, CLUSTER_SET_LABEL, DEFAULT_CLUSTER_SET, REGISTER_GROUP } from "../ocm-names.ts";
 import { ocmAdmission, rejectionsOf, type Rejections } from "../webhook/webhook.ts";
 
 type Read = DeepReadonly<ManagedCluster>;

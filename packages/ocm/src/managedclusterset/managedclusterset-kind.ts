@@ -2,7 +2,7 @@
 import type { ManagedClusterSet as ManagedClusterSetFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta2.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn, OCM_AGE } from "../kind-builder/columns.ts";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { managedClusterSetDescriptions } from "./managedclusterset-descriptions.ts";
 

@@ -1,7 +1,7 @@
 /** ManagedClusterSetBinding: lets Placements of a namespace select clusters of the set that it is named after. */
 import type { ManagedClusterSetBinding as ManagedClusterSetBindingFacts } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta2.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { managedClusterSetBindingDescriptions } from "./managedclustersetbinding-descriptions.ts";
 

@@ -1,7 +1,7 @@
 /** A ManagedClusterSetBinding has the name of its set, and its creator needs permission to bind that set. */
 import type { AnyAdmission, Review } from "@flotilla/apimachinery";
 import { ManagedClusterSetBinding } from "./managedclustersetbinding-kind.ts";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmAdmission, type Rejections } from "../webhook/webhook.ts";
 
 const VALIDATOR = "managedclustersetbindingvalidators.admission.cluster.open-cluster-management.io";

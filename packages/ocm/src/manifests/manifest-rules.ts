@@ -6,7 +6,7 @@ import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
 import { field, manifestProblem } from "@flotilla/apimachinery";
 import type { AccessCheck, AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ManifestWorkSpec } from "./manifest-work-spec.ts";
-import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "../names.ts";
+import { MAX_MANIFEST_WORK_NAME, WORK_GROUP } from "../ocm-names.ts";
 
 type Spec = DeepReadonly<ManifestWorkSpec> | undefined;
 interface Identity {

@@ -3,7 +3,7 @@ import type { ManifestWork as ManifestWorkFacts } from "@flotilla/apimachinery/f
 import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn, OCM_AGE } from "../kind-builder/columns.ts";
 import { newerWorkFields, type ManifestWorkSpec } from "../manifests/manifest-work-spec.ts";
-import { WORK_GROUP } from "../names.ts";
+import { WORK_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { manifestWorkDescriptions } from "./manifestwork-descriptions.ts";
 

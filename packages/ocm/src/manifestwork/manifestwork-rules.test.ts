@@ -71,7 +71,7 @@ describe("an executor", () => {
     expect(admit(makeWork(runsAs("runner")), { old: makeWork(runsAs("other")), rights: [] })).toBe(refusal);
   });
 
-  test("in a template needs the permission in all namespaces, because its works can be in any", () => {
+  test("an executor in a template needs the permission in all namespaces, because its works can be in any", () => {
     const set: ManifestWorkReplicaSet = {
       apiVersion: "work.open-cluster-management.io/v1alpha1",
       kind: "ManifestWorkReplicaSet",
@@ -122,7 +122,7 @@ describe("warns", () => {
     resourceIdentifier: { group: "apps.kruise.io", resource: "clonesets", namespace: "shop", name: "web" },
   };
 
-  test("that stock agents do not know OpenKruise's status", () => {
+  test("warns that stock agents do not know OpenKruise's status", () => {
     const work = makeWork({ manifestConfigs: [config, { ...config, feedbackRules: [{ type: "WellKnownStatus" }] }] });
 
     expect(warningsBy(manifestWorkRules, work)).toEqual([
@@ -132,7 +132,7 @@ describe("warns", () => {
     ]);
   });
 
-  test("of condition rules that do not compile", () => {
+  test("warns of condition rules that do not compile", () => {
     const work = makeWork({
       manifestConfigs: [
         {

@@ -9,7 +9,7 @@ import type {
 import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn } from "../kind-builder/columns.ts";
 import { newerWorkFields, type ManifestWorkSpec } from "../manifests/manifest-work-spec.ts";
-import { WORK_GROUP } from "../names.ts";
+import { WORK_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { manifestWorkReplicaSetDescriptions } from "./manifestworkreplicaset-descriptions.ts";
 

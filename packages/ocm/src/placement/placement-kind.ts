@@ -9,7 +9,7 @@ import type {
 } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
 import type { Kind } from "@flotilla/apimachinery";
 import { conditionColumn } from "../kind-builder/columns.ts";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { placementDescriptions } from "./placement-descriptions.ts";
 

@@ -20,7 +20,7 @@ const bound = (...names: string[]) => ({
 describe("a CEL expression", () => {
   const AT = "spec.predicates[0].requiredClusterSelector.celSelector.celExpressions";
 
-  test("that compiles is accepted", () => {
+  test("a CEL expression that compiles is accepted", () => {
     const placement = selecting(
       'managedCluster.metadata.name.startsWith("eu-")',
       'managedCluster.scores("cost").all(s, s.value > 0)',
@@ -29,7 +29,7 @@ describe("a CEL expression", () => {
     expect(admitted(placementRules, placement)).toBe(placement);
   });
 
-  test("that does not compile is rejected with its position", () => {
+  test("a CEL expression that does not compile is rejected with its position", () => {
     expect(admitted(placementRules, selecting("true", "1 +"))).toMatch(
       new RegExp(
         `^${AT.replaceAll(/[[\].]/g, "\\$&")}\\[1\\]: Invalid value: "1 \\+": compilation failed: ERROR: <input>:1:4: Syntax error`,
@@ -40,7 +40,7 @@ describe("a CEL expression", () => {
     );
   });
 
-  test("that is already stored does not block updates", () => {
+  test("a CEL expression that is already stored does not block updates", () => {
     const old = selecting("1 +");
     const changed = { ...old, spec: { ...old.spec, numberOfClusters: 2 } };
 

@@ -7,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { ApiError, field, labelSelectorOf } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { ClusterSelector, PrioritizerConfig } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
-import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "../names.ts";
+import { CLUSTER_GROUP, DEFAULT_CLUSTER_SET } from "../ocm-names.ts";
 import { OcmPlacement } from "./placement-kind.ts";
 import { needsReview } from "../webhook/webhook.ts";
 import { clusterSelectorProblem } from "../expressions/cluster-expressions.ts";

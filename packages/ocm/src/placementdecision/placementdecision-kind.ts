@@ -4,7 +4,7 @@ import type {
   PlacementDecision as PlacementDecisionFacts,
 } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
 import type { Kind } from "@flotilla/apimachinery";
-import { CLUSTER_GROUP } from "../names.ts";
+import { CLUSTER_GROUP } from "../ocm-names.ts";
 import { ocmKind } from "../kind-builder/ocm-kind.ts";
 import { placementDecisionDescriptions } from "./placementdecision-descriptions.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isObject } from "@flotilla/base";
 import type { AnyAdmission } from "@flotilla/apimachinery";
-import { PLACEMENT_LABEL } from "../names.ts";
+import { PLACEMENT_LABEL } from "../ocm-names.ts";
 import { PlacementDecision } from "./placementdecision-kind.ts";
 
 export const placementDecisionRules: AnyAdmission[] = [

@@ -172,7 +172,7 @@ describe("history", () => {
     expect(await namesOf(member)).toEqual([`report-${FIRST + 1200}`]);
   });
 
-  test("with a limit of 0 starts each run once", async () => {
+  test("history with a limit of 0 starts each run once", async () => {
     const member = await start({ successfulJobsHistoryLimit: 0 });
 
     await member.pass(11 * MINUTE_MS);
@@ -235,7 +235,7 @@ test("follows its time zone", async () => {
   expect(job?.metadata.annotations?.["apps.kruise.io/scheduled-at"]).toBe("2024-05-01T12:30:00Z");
 });
 
-test("does not start a run again whose Job was deleted", async () => {
+test("an AdvancedCronJob does not start a run again whose Job was deleted", async () => {
   const member = await start({ template: jobs(RUNS_FOREVER) });
   await member.pass(11 * MINUTE_MS);
 

@@ -68,7 +68,7 @@ test("runs once on every node, and completes when all pods have ended", async ()
   expect(reported()).toEqual(["Normal SuccessfulCreate", "Normal JobComplete"]);
 });
 
-test("labels its pods", async () => {
+test("a BroadcastJob labels its pods", async () => {
   await start({});
 
   const { uid } = (await member.get(BroadcastJob, "job")).metadata;
@@ -157,7 +157,7 @@ test("fails at activeDeadlineSeconds, and deletes its pods", async () => {
   expect(reported()).toContain("Warning DeadlineExceeded");
 });
 
-test("is deleted after ttlSecondsAfterFinished", async () => {
+test("a BroadcastJob is deleted after ttlSecondsAfterFinished", async () => {
   await start({ spec: { completionPolicy: { type: "Always", ttlSecondsAfterFinished: 60 } } });
 
   await member.pass(120_000);

@@ -14,7 +14,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import { isActive, targetNode, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { legacyShare } from "../shares.ts";
+import { legacyShare } from "../int-or-percent.ts";
 import { couldRunOn, fitsNode } from "./node-fit.ts";
 import type { ReadonlyNode } from "./node-fit.ts";
 

@@ -9,8 +9,8 @@ import { randomSuffix } from "@flotilla/base";
 import type { Random } from "@flotilla/base";
 import { makeClaims } from "@flotilla/kubernetes";
 import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
-import { INSTANCE_ID_LABEL } from "./names.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { INSTANCE_ID_LABEL } from "./cloneset-names.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 
 export const instanceIdOf = ({ metadata }: ReadonlyPod | ReadonlyClaim): string =>
   metadata.labels?.[INSTANCE_ID_LABEL] ?? "";

@@ -11,7 +11,7 @@ import { MEMBER } from "@flotilla/testing/member/member.ts";
 import { makeWebCloneSet, makeWebTemplate, startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { CloneSetRolling, KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import { budgetsOf } from "./diff.ts";
-import { isPodAvailable } from "./pod-state.ts";
+import { isPodAvailable } from "./cloneset-pod-state.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 type Spec = DeepReadonly<CloneSet["spec"]>;

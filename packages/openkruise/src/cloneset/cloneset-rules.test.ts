@@ -274,7 +274,7 @@ test("rejects a change of the selector", () => {
   ]);
 });
 
-test("is served in both versions and stored in v1beta1", () => {
+test("a CloneSet is served in both versions and stored in v1beta1", () => {
   expect([CloneSet.storageVersion, ...Object.keys(CloneSet.versions)]).toEqual(["v1beta1", "v1beta1", "v1alpha1"]);
 });
 

@@ -9,10 +9,10 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { partitionOf } from "../shares.ts";
-import { hasRevision } from "./names.ts";
-import { isPodAvailable, isPodReady } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { partitionOf } from "../int-or-percent.ts";
+import { hasRevision } from "./cloneset-names.ts";
+import { isPodAvailable, isPodReady } from "./cloneset-pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 
 export type CloneSetStatus = DeepReadonly<NonNullable<CloneSet["status"]>>;
 type CloneSetCondition = NonNullable<CloneSetStatus["conditions"]>[number];

@@ -227,7 +227,7 @@ describe("An update in place", () => {
     expect(member.writes.total({ resource: "pods" })).toBe(80);
   });
 
-  test("that cannot be parsed reports the invalid annotation", async () => {
+  test("An update in place that cannot be parsed reports the invalid annotation", async () => {
     await start(makeWebCloneSet(1, inPlace));
     const [name = ""] = names();
 
@@ -246,7 +246,7 @@ describe("An update in place", () => {
     );
   });
 
-  test("that changes only labels restarts nothing", async () => {
+  test("An update in place that changes only labels restarts nothing", async () => {
     await start(makeWebCloneSet(2, inPlace));
 
     await member.edit((spec) => ({

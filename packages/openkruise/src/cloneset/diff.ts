@@ -6,11 +6,11 @@
  */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
-import { legacyShare, partitionOf } from "../shares.ts";
-import type { IntOrPercent, Rounding } from "../shares.ts";
-import { EXCLUDE_PREPARING_DELETE_LABEL } from "./names.ts";
-import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { legacyShare, partitionOf } from "../int-or-percent.ts";
+import type { IntOrPercent, Rounding } from "../int-or-percent.ts";
+import { EXCLUDE_PREPARING_DELETE_LABEL } from "./cloneset-names.ts";
+import { isPodAvailable, isSpecifiedDelete } from "./cloneset-pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface Diff {

@@ -6,8 +6,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { claimsOfPod } from "./claims.ts";
-import { INSTANCE_ID_LABEL, revisionLabels } from "./names.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { INSTANCE_ID_LABEL, revisionLabels } from "./cloneset-names.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 export interface NewPod {

@@ -6,7 +6,7 @@ import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { goStructJson, sortedKeys } from "@flotilla/apimachinery";
 import { goBytesHash } from "../in-place/container-hashes.ts";
-import { CLAIM_TEMPLATES_HASH_ANNOTATION } from "./names.ts";
+import { CLAIM_TEMPLATES_HASH_ANNOTATION } from "./cloneset-names.ts";
 import type { Scene } from "./scene.ts";
 
 export const cloneSetRevisions: RevisionFormat<CloneSet> = {

@@ -9,9 +9,9 @@ import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../life
 import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
-import { hasRevision } from "./names.ts";
-import { isPodAvailable, isSpecifiedDelete } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { hasRevision } from "./cloneset-names.ts";
+import { isPodAvailable, isSpecifiedDelete } from "./cloneset-pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 import { chooseVictims } from "./victims.ts";
 import type { NodeLookup } from "./victims.ts";
 

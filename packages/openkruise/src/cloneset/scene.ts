@@ -1,6 +1,6 @@
 /** The input of one reconcile of a CloneSet. */
 import type { Owner, ReadonlyClaim, ReadonlyPod, ReadonlyRevision, RevisionPlan } from "@flotilla/kubernetes";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 
 /** A CloneSet with its pods, claims and revisions. */
 export interface Scene {

@@ -10,9 +10,9 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isInGracePeriod } from "../in-place/state.ts";
 import { lifecycleState } from "../lifecycle/lifecycle.ts";
 import type { Diff } from "./diff.ts";
-import { hasRevision } from "./names.ts";
-import { isPodAvailable } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { hasRevision } from "./cloneset-names.ts";
+import { isPodAvailable } from "./cloneset-pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 import { byPriority } from "./update-priority.ts";
 import { scatter } from "./update-scatter.ts";
 

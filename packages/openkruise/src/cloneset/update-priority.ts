@@ -4,7 +4,7 @@
  */
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 
 type RollingUpdate = NonNullable<NonNullable<ReadonlyCloneSet["spec"]["updateStrategy"]>["rollingUpdate"]>;
 export type PriorityStrategy = NonNullable<RollingUpdate["priorityStrategy"]>;

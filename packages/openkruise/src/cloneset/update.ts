@@ -25,7 +25,7 @@ import { isMarkedForDelete } from "../pod/specified-delete.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
-import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "./names.ts";
+import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "./cloneset-names.ts";
 import { changesState } from "./scale.ts";
 import { choosePodsToUpdate } from "./update-order.ts";
 

@@ -16,8 +16,8 @@ import {
 } from "@flotilla/kubernetes";
 import type { Node, PodRule, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
-import { isPodAvailable } from "./pod-state.ts";
-import type { ReadonlyCloneSet } from "./pod-state.ts";
+import { isPodAvailable } from "./cloneset-pod-state.ts";
+import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 
 /** Looks up a node of the CloneSet's cluster by name. */
 export type NodeLookup = (name: string) => DeepReadonly<Node> | undefined;

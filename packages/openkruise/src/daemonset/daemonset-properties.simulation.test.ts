@@ -11,7 +11,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { strictShare } from "../shares.ts";
+import { strictShare } from "../int-or-percent.ts";
 import { rollingOf } from "./limits.ts";
 import type { ReadonlyDaemonSet } from "./nodes.ts";
 

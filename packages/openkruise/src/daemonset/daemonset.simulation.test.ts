@@ -130,7 +130,7 @@ describe("A new set", () => {
 });
 
 describe("An update", () => {
-  test("of the image happens in place: same pods, one restart", async () => {
+  test("An update of the image happens in place: same pods, one restart", async () => {
     await start(makeSet({ rollingUpdateType: "InPlaceIfPossible", maxUnavailable: 1 }));
     const before = pods().map(({ metadata }) => metadata.uid);
 
@@ -144,7 +144,7 @@ describe("An update", () => {
     expect(member.events.filter((event) => event.includes("SuccessfulUpdatePodInPlace"))).toHaveLength(4);
   });
 
-  test("of any other field replaces pods", async () => {
+  test("An update of any other field replaces pods", async () => {
     await start(makeSet({ rollingUpdateType: "InPlaceIfPossible", maxUnavailable: 2 }));
     const before = pods().map(({ metadata }) => metadata.uid);
 
@@ -161,7 +161,7 @@ describe("An update", () => {
     expect(await status()).toMatchObject({ updatedNumberScheduled: 4, numberAvailable: 4 });
   });
 
-  test("with a surge starts the new pod before the old one is deleted", async () => {
+  test("An update with a surge starts the new pod before the old one is deleted", async () => {
     await start(makeSet({ maxSurge: 1, maxUnavailable: 0 }), { times: { startMs: 5_000 } });
     let fewest = 4;
     member.informers.of(Pod).subscribe(() => {
@@ -212,7 +212,7 @@ describe("An update", () => {
     expect(images()).toEqual(Array<string>(4).fill("agent:1"));
   });
 
-  test("with OnDelete waits for users to delete pods", async () => {
+  test("An update with OnDelete waits for users to delete pods", async () => {
     await start({ ...makeSet(), spec: { ...makeSet().spec, updateStrategy: { type: "OnDelete" } } });
 
     await setImage("agent:2");

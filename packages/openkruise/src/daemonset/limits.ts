@@ -2,8 +2,8 @@
  * The limits of an Advanced DaemonSet: burst, unavailability, surge and partition. Percentages are relative to the
  * nodes that should run a pod. Pure.
  */
-import { strictShare } from "../shares.ts";
-import type { IntOrPercent, Rounding } from "../shares.ts";
+import { strictShare } from "../int-or-percent.ts";
+import type { IntOrPercent, Rounding } from "../int-or-percent.ts";
 import type { DaemonView, ReadonlyDaemonSet } from "./nodes.ts";
 
 type RollingUpdate = NonNullable<NonNullable<ReadonlyDaemonSet["spec"]["updateStrategy"]>["rollingUpdate"]>;

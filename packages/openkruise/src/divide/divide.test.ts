@@ -84,7 +84,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("on one member is copied unchanged", async () => {
+  test("a CloneSet on one member is copied unchanged", async () => {
     const spec = { replicas: 10, updateStrategy: { partition: "50%", maxUnavailable: "20%" } };
 
     expect(await specs(make("v1alpha1", "CloneSet", spec), over(10))).toEqual([spec]);
@@ -104,7 +104,7 @@ describe("a CloneSet", () => {
     ]);
   });
 
-  test("that is duplicated has its own rollout on each member", async () => {
+  test("a CloneSet that is duplicated has its own rollout on each member", async () => {
     const cloneSet = make("v1alpha1", "CloneSet", { replicas: 4, updateStrategy: { partition: 1 } });
 
     expect(await specs(cloneSet, over(4, 4))).toEqual([

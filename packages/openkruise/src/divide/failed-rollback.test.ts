@@ -43,7 +43,7 @@ const cases: Record<string, { stage?: string; status: object; want: number | und
     status: { updatedReplicas: 0, replicas: 4 },
     want: undefined,
   },
-  "a forward copy is no rollback": {
+  "a forward copy is not a rollback": {
     stage: "9f86d081884c7d65/9@1/5",
     status: { expectedUpdatedReplicas: 5 },
     want: undefined,

@@ -38,7 +38,7 @@ export function openRollout(
 }
 
 /**
- * Pods of the release that a copy begins to take back in steps, because pods of more than two templates run on its
+ * Pods of the release that a copy begins to roll back in steps, because pods of more than two templates run on its
  * member (`plan-return.ts`); the copy alone does not show how many. Undefined for other copies.
  */
 export function steppedReturn(copy: DeepReadonly<KubernetesObject>): number | undefined {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Json } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
-import { keptByMember, lentTemplate } from "./kept-layers.ts";
+import { keptByMember, borrowedTemplate } from "./kept-layers.ts";
 import {
   exceededByCreation,
   KEPT_TEMPLATE,
@@ -63,7 +63,7 @@ describe("the template that a member without pods starts with", () => {
     const shares = [member("m1", 3, base), member("m2", 1, base)];
     const kept = keptByMember(shares, NEXT, true);
     expect(kept.map(letters)).toEqual([["a"], ["a", "1"]]);
-    expect(lentTemplate(shares, kept)?.digest).toBe(base.digest);
+    expect(borrowedTemplate(shares, kept)?.digest).toBe(base.digest);
   });
 });
 
@@ -72,7 +72,7 @@ test("the template of the last complete release is kept beside any number of unf
   expect(letters(linkLayers([...unfinished, base]))).toEqual(["a", "b", "c", "1"]);
 });
 
-describe("a copy that takes pods back in steps, where the object is gone", () => {
+describe("a copy that rolls pods back in steps, where the object is gone", () => {
   const kept = JSON.stringify(linkLayers([layer("b", { pods: 1, isMixed: true }), base]));
   const copyAt = (position: number): NonNullable<Share["copy"]> => {
     const step = { layer: position, keeps: 1 };

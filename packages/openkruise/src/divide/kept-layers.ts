@@ -37,7 +37,7 @@ export function keptByMember(
  * The template for creating a new member, from a member without overrides: that of a complete release if one of them has
  * it. A release may have reached all pods of one member, and was abandoned before it reached the others.
  */
-export function lentTemplate(
+export function borrowedTemplate(
   shares: readonly Share[],
   kept: readonly (KeptTemplate | undefined)[],
 ): KeptTemplate | undefined {

@@ -120,7 +120,7 @@ describe("a member's report", () => {
 
   test.each([
     ["counts the pods of an earlier template", "-0=1", { updatedReplicas: 1, expectedUpdatedReplicas: 1 }, 0],
-    ["takes pods back beside one of another template", "-0+1=0", { updatedReplicas: 0, expectedUpdatedReplicas: 0 }, 2],
+    ["rolls pods back beside one of another template", "-0+1=0", { updatedReplicas: 0, expectedUpdatedReplicas: 0 }, 2],
   ])("names the pods of the release for a copy that %s", (_what, step, want, expected) => {
     const stage = `${DIGEST}/7@0/3${step}`;
     const reported = { ...status, expectedUpdatedReplicas: expected };

@@ -59,7 +59,7 @@ export interface KeptTemplate {
   readonly before?: KeptTemplate;
   /** Set while the copy is backward: the release's own template, which the next release may have to return pods to. */
   readonly release?: Json;
-  /** Set while pods are taken back from a mixed member: its revision of the release. */
+  /** Set while pods are rolled back from a mixed member: its revision of the release. */
   readonly revision?: string;
   /** Set with `revision`: the member had completed the release, so that it replaces lost pods by pods of the release. */
   readonly isThrough?: true;

@@ -11,7 +11,7 @@ import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
-import { lentTemplate } from "./kept-layers.ts";
+import { borrowedTemplate } from "./kept-layers.ts";
 import {
   layersOf,
   partitionOfStage,
@@ -40,7 +40,7 @@ interface Part {
   /** The pod template of a backward copy. */
   readonly template?: Json;
   readonly kept?: KeptTemplate;
-  /** The revision whose pods are taken back, where others must not change. */
+  /** The revision whose pods are rolled back, where others must not change. */
   readonly revision?: string;
 }
 
@@ -80,7 +80,7 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
   );
 }
 
-/** Without a template to return to, raising the partition takes no pods back. */
+/** Without a template to return to, raising the partition does not roll pods back. */
 function withoutReturn(copy: Copy, object: Copy, before: Share["copy"], digest: string): Copy {
   const partition = partitionOf(object) ?? 0;
   const total = object.spec?.replicas ?? 1;
@@ -99,7 +99,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
   const leaving = all.filter((_member, index) => given[index]?.leaving);
   const total = sumOf(shares.map(({ replicas }) => replicas));
   const demanded = total - keptPods(partition, total);
-  const lent = lentTemplate(
+  const borrowed = borrowedTemplate(
     given,
     all.map(({ kept }) => kept),
   );
@@ -110,7 +110,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
       { digest, partition: partition ?? 0, updated, replicas: member.size, peak, isBackward, step },
       member.was,
     );
-    const kept = keptBy(member, stage) ?? (isBackward && lent ? { ...lent, isLent: true } : undefined);
+    const kept = keptBy(member, stage) ?? (isBackward && borrowed ? { ...borrowed, isLent: true } : undefined);
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,

@@ -33,7 +33,7 @@ export function withPartition(
 }
 
 /**
- * Makes pods of one revision the first that are changed. While they are taken back, the order of the template does not
+ * Makes pods of one revision the first that are changed. While they are rolled back, the order of the template does not
  * apply: a priority or a scatter strategy of the user could choose others.
  */
 export function choosing(strategy: UpdateStrategy | undefined, revision: string, apiVersion: string): UpdateStrategy {

@@ -24,7 +24,7 @@ function member(seen: number, step?: ReturnStep, change: Partial<MixedMember> = 
 }
 
 const cases: Record<string, { member: MixedMember; updated: number; want: ReturnStep | undefined }> = {
-  "a member with no more pods than asked stays forward": { member: member(1), updated: 1, want: undefined },
+  "a member with no more pods than requested stays forward": { member: member(1), updated: 1, want: undefined },
   "a member with too many pods counts those of the newest template first": {
     member: member(3),
     updated: 1,
@@ -45,7 +45,7 @@ const cases: Record<string, { member: MixedMember; updated: number; want: Return
     updated: 1,
     want: { layer: 0, keeps: 1, others: 1 },
   },
-  "a member waits while a copy takes pods back": {
+  "a member waits while a copy rolls pods back": {
     member: member(3, { layer: 0, keeps: 1, others: 0 }, { counted: 1 }),
     updated: 0,
     want: { layer: 0, keeps: 1, others: 0 },

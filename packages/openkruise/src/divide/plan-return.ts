@@ -1,5 +1,5 @@
 /**
- * Plans how a member that has pods of more than two templates takes pods of the release back. Its other pods must not
+ * Plans how a member that has pods of more than two templates rolls back pods of the release. Its other pods must not
  * change, and a backward copy (`member-stage.ts`) would also move them to its template. So the member goes in steps, each
  * of which waits for its report:
  *

@@ -14,7 +14,7 @@ import { keptPods, percentOf, type IntOrPercent } from "./split-partition.ts";
 /**
  * `<digest>/<partition>`, for example `9f86d081884c7d65/50%`. If only the member knows its pod count, `@` and the
  * number of pods that the copy lets through follow. A trailing `~` means that the partition was raised during the
- * release, where that takes no pods back.
+ * release, where that does not roll pods back.
  */
 export const ROLLOUT_STAGE = "flotilla.dev/rollout-stage";
 

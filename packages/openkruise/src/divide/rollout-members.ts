@@ -7,7 +7,7 @@ import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotil
 import type { Share } from "@flotilla/kubernetes";
 import { countOf, TEMPLATE_GENERATION, textOf } from "@flotilla/kubernetes";
 import { failedRollback } from "./failed-rollback.ts";
-import { keptByMember, lentTemplate } from "./kept-layers.ts";
+import { keptByMember, borrowedTemplate } from "./kept-layers.ts";
 import {
   keptTemplateOf,
   layersOf,
@@ -43,8 +43,10 @@ export function rolloutMembers(
 ): MemberView[] | undefined {
   const kept = keptByMember(shares, digest, Boolean(partition));
   if (!kept.some((each) => each !== undefined)) return undefined;
-  const lent = lentTemplate(shares, kept);
-  return shares.map((share, index) => viewOf(share, { digest, partition: partition ?? 0, kept: kept[index], lent }));
+  const borrowed = borrowedTemplate(shares, kept);
+  return shares.map((share, index) =>
+    viewOf(share, { digest, partition: partition ?? 0, kept: kept[index], borrowed }),
+  );
 }
 
 interface Context {
@@ -52,10 +54,10 @@ interface Context {
   /** The template's. */
   readonly partition: IntOrPercent;
   readonly kept: KeptTemplate | undefined;
-  readonly lent: KeptTemplate | undefined;
+  readonly borrowed: KeptTemplate | undefined;
 }
 
-function viewOf(share: Share, { digest, partition, kept, lent }: Context): MemberView {
+function viewOf(share: Share, { digest, partition, kept, borrowed }: Context): MemberView {
   const copy: Copy | undefined = share.copy;
   const status: JsonObject = isObject(share.observed) ? share.observed : {};
   const isObserved = countOf(status["observedGeneration"]) >= countOf(status["generation"]);
@@ -70,7 +72,7 @@ function viewOf(share: Share, { digest, partition, kept, lent }: Context): Membe
         ? lastKnown(share.held ?? "behind", own, reported, reportsStages(status, copy))
         : own;
   const isTrusted = share.observed !== undefined && !reportsStages(status, copy);
-  const layers = returnLayers(kept ?? lent);
+  const layers = returnLayers(kept ?? borrowed);
   const hasTemplateBefore = layers.length > 0;
   const isMixed = kept?.isMixed === true;
   const revision = isMixed ? releaseRevision(kept, was, status, reported) : undefined;

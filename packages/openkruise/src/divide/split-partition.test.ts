@@ -21,15 +21,18 @@ const vectors: { sizes: number[]; partition: IntOrPercent; kept: number; spread:
 ];
 
 describe("a fleet-wide partition", () => {
-  test.each(vectors)("of $partition keeps $kept of $sizes", ({ sizes, partition, kept, spread, ordered }) => {
-    const total = sumOf(sizes);
-    const keptIn = (order: UpdateOrder): number[] =>
-      splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
+  test.each(vectors)(
+    "a fleet-wide partition of $partition keeps $kept of $sizes",
+    ({ sizes, partition, kept, spread, ordered }) => {
+      const total = sumOf(sizes);
+      const keptIn = (order: UpdateOrder): number[] =>
+        splitUpdated(sizes, total - kept, order).map((updated, index) => (sizes[index] ?? 0) - updated);
 
-    expect(keptPods(partition, total)).toBe(kept);
-    expect(keptIn("spread")).toEqual(spread);
-    expect(keptIn("ordered")).toEqual(ordered);
-  });
+      expect(keptPods(partition, total)).toBe(kept);
+      expect(keptIn("spread")).toEqual(spread);
+      expect(keptIn("ordered")).toEqual(ordered);
+    },
+  );
 
   test.each(["spread", "ordered"] as const)("moves %s through single-pod clusters, batch by batch", (order) => {
     const sizes = Array.from({ length: 10 }, () => 1);
@@ -93,11 +96,11 @@ describe("a fleet-wide partition", () => {
     { partition: "100%", total: 99, kept: 99 },
     { partition: undefined, total: 10, kept: 0 },
     { partition: 12, total: 10, kept: 10 },
-  ])("of $partition keeps $kept of $total pods", ({ partition, total, kept }) => {
+  ])("a fleet-wide partition of $partition keeps $kept of $total pods", ({ partition, total, kept }) => {
     expect(keptPods(partition, total)).toBe(kept);
   });
 
-  test("that is neither a number nor a percentage is rejected", () => {
+  test("a fleet-wide partition that is neither a number nor a percentage is rejected", () => {
     expect(() => keptPods("half", 4)).toThrow('partition "half" is neither a number nor a percentage');
   });
 

@@ -1,5 +1,5 @@
 /**
- * Finds pods that keep a release although its partition was raised, because nothing takes them back: OpenKruise does not
+ * Finds pods that keep a release although its partition was raised, because nothing rolls them back: OpenKruise does not
  * (its gate CloneSetPartitionRollback is off by default), and the hub cannot for these copies. Kinds whose new pods
  * always start with the newest template, such as a DaemonSet, have more of them than asked for as a rule, and are left
  * out.
@@ -72,15 +72,15 @@ function unreturnedOn(share: Share, copy: Copy, status: JsonObject): UnreturnedP
   return why === undefined ? undefined : { cluster: share.cluster, asked, updated, why };
 }
 
-/** Undefined if the next copies take the pods back, or the user withdrew the templates that they would get. */
+/** Undefined if the next copies roll the pods back, or the user withdrew the templates that they would get. */
 function reasonFor({ memberDecides, copy: last }: Share, copy: Copy, status: JsonObject): string | undefined {
   if (copy.kind !== "CloneSet")
-    return "an Advanced StatefulSet is updated from its highest ordinal down, and takes no pods back";
+    return "an Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back";
   const stage = parseStage(stageTextOf(copy));
   if (memberDecides) return "a Retain rule leaves the partition to the members";
   if (!stage)
     return stageTextOf(copy) === undefined
-      ? "the partition counts in each cluster, and OpenKruise takes no pods back there"
+      ? "the partition applies to each cluster separately, and OpenKruise does not roll pods back there"
       : "the release began without a partition, so the template before it is not kept";
   const written = last && parseStage(stageTextOf(last));
   if (written && partitionOf(last) !== partitionOfStage(written)) return "an override sets the partition of the member";

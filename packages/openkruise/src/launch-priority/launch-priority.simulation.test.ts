@@ -4,7 +4,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { launchPriorities } from "./admission.ts";
+import { launchPriorities } from "./launch-priority-admission.ts";
 import { planLaunch } from "./launch-priority-controller.ts";
 
 function makePod(priorities: readonly (string | undefined)[], annotations: Record<string, string> = {}): Pod {

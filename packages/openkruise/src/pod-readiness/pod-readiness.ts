@@ -1,6 +1,6 @@
 /** Pod readiness: the condition KruisePodReady, with which OpenKruise's features make a pod unready. */
 import type { KruiseFeature } from "../api/kruise-definition.ts";
-import { createPodStartAdmission } from "./admission.ts";
+import { createPodStartAdmission } from "./pod-readiness-admission.ts";
 import { createPodReadinessController } from "./pod-readiness-controller.ts";
 
 export const podReadiness: KruiseFeature = {

@@ -5,7 +5,7 @@ import { keyOf } from "@flotilla/controller-runtime";
 import type { Informer, ObjectEvent } from "@flotilla/controller-runtime";
 import type { Pod } from "@flotilla/kubernetes";
 import type { FeatureGates } from "../api/feature-gates.ts";
-import { RELATED_BUDGET_ANNOTATION, isAvailable } from "./pod-state.ts";
+import { RELATED_BUDGET_ANNOTATION, isAvailable } from "./budget-pod-state.ts";
 import type { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import { budgetFor } from "./related.ts";
 

@@ -286,7 +286,7 @@ describe("an in-place update", () => {
     expect(await statusOf()).toMatchObject({ currentAvailable: 3, unavailableAllowed: 1 });
   });
 
-  test("by a user is rejected when the budget is used up", async () => {
+  test("an in-place update by a user is rejected when the budget is used up", async () => {
     await start({ ...SELECTS_WEB, maxUnavailable: 0 }, { gates: GATE });
 
     const edited = member.editPod(names()[0] ?? "", (pod) => ({

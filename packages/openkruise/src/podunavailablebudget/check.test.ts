@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/policy-kruise-v1alpha1.ts";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { checkBudget, withoutGrant } from "./check.ts";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);

@@ -8,8 +8,8 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { isAvailable } from "./pod-state.ts";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import { isAvailable } from "./budget-pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 const NO_PROTECTION_ANNOTATION = "pub.kruise.io/no-protect";

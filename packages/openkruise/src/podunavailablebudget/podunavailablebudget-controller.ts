@@ -16,8 +16,8 @@ import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@f
 import type { Controller } from "@flotilla/controller-runtime";
 import { budgetsOfPod, budgetsOfScaled } from "./budget-watches.ts";
 import type { Replicated } from "./budget-watches.ts";
-import { RELATED_BUDGET_ANNOTATION } from "./pod-state.ts";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import { RELATED_BUDGET_ANNOTATION } from "./budget-pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { readScope } from "./read-scope.ts";
 import type { Scope } from "./scope.ts";
 import { planBudgetStatus } from "./podunavailablebudget-status.ts";

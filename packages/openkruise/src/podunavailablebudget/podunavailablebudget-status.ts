@@ -3,9 +3,9 @@ import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/po
 import { TerminalError } from "@flotilla/base";
 import { isActive, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { strictShare } from "../shares.ts";
-import { isAvailable } from "./pod-state.ts";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import { strictShare } from "../int-or-percent.ts";
+import { isAvailable } from "./budget-pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** A granted pod counts as deleted for this long; if it still exists afterwards, it counts again. */

@@ -2,7 +2,7 @@
 import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { onlyInBeta } from "../api/lost-fields.ts";
-import { createBudgetAdmissions } from "./admission.ts";
+import { createBudgetAdmissions } from "./podunavailablebudget-admission.ts";
 import { createBudgetController } from "./podunavailablebudget-controller.ts";
 import { podUnavailableBudgetInterpreter } from "./podunavailablebudget-interpreter.ts";
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";

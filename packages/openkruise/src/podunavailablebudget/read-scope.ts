@@ -3,7 +3,7 @@ import type { ObjectKey } from "@flotilla/client";
 import type { Informer } from "@flotilla/controller-runtime";
 import { ownedBy } from "@flotilla/kubernetes";
 import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { scopeOf } from "./scope.ts";
 import type { Scope, Workload, WorkloadRef } from "./scope.ts";
 import type { Workloads } from "./workloads.ts";

@@ -1,6 +1,6 @@
 /** The budget of a pod. Pure. */
 import { matchesLabels } from "@flotilla/apimachinery";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { budgetSelector } from "./scope.ts";
 import type { WorkloadRef } from "./scope.ts";
 import { isSameWorkload } from "./workloads.ts";

@@ -6,7 +6,7 @@ import { ApiError, controllerOf, labelSelectorOf, matchesLabels, nothing } from 
 import type { LabelSelector } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyBudget } from "./pod-state.ts";
+import type { ReadonlyBudget } from "./budget-pod-state.ts";
 
 /** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */
 const TOTAL_REPLICAS_ANNOTATION = "pub.kruise.io/protect-total-replicas";

@@ -1,6 +1,6 @@
 /** Decides which namespaces get a copy of the resource, what each needs, and what the status reports. */
 import { createHash } from "node:crypto";
-import { controllerReference, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import { controllerReference, labelSelectorOf, matchesLabels, sortedKeys } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -139,7 +139,7 @@ function copyFor(distribution: ReadonlyDistribution, namespace: string, old?: Re
 }
 
 const hashOf = (resource: DeepReadonly<JsonObject>): string =>
-  createHash("sha256").update(JSON.stringify(resource)).digest("hex");
+  createHash("sha256").update(JSON.stringify(sortedKeys(resource as JsonObject))).digest("hex");
 
 export function planStatus(
   { metadata, status }: ReadonlyDistribution,

@@ -4,8 +4,8 @@
  */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isSameImage, parseImage } from "../pod/same-image.ts";
-import { IN_PLACE_STATE_ANNOTATION, isHotUpgrade } from "./names.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
+import { IN_PLACE_STATE_ANNOTATION, isHotUpgrade } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import { readUpdateStates } from "./records.ts";
 
 /** The containers of a set in a pod, including both of a hot upgrade. */

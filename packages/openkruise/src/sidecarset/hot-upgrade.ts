@@ -5,8 +5,8 @@
 import { isReady } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isSidecarStateConsistent } from "./consistency.ts";
-import { isHotUpgrade, otherVersionAnnotation, versionAnnotation } from "./names.ts";
-import type { ReadonlySidecarSet, SidecarContainer } from "./names.ts";
+import { isHotUpgrade, otherVersionAnnotation, versionAnnotation } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet, SidecarContainer } from "./sidecarset-names.ts";
 import { workingContainers } from "./records.ts";
 
 export const hotNames = (name: string): readonly [string, string] => [`${name}-1`, `${name}-2`];

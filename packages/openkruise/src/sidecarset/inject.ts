@@ -19,8 +19,8 @@ import {
   isNativeSidecar,
   sidecarNames,
   withAnnotations,
-} from "./names.ts";
-import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./names.ts";
+} from "./sidecarset-names.ts";
+import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./sidecarset-names.ts";
 import { patchAnnotations } from "./patch-metadata.ts";
 import { formatRecords, formatWorking, readRecords, workingContainers } from "./records.ts";
 import type { HashAnnotation, SidecarRecord } from "./records.ts";

@@ -4,8 +4,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { badRequest, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { isHotUpgrade } from "./names.ts";
-import type { ReadonlySidecarSet, StringMap } from "./names.ts";
+import { isHotUpgrade } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet, StringMap } from "./sidecarset-names.ts";
 import { workingContainers } from "./records.ts";
 
 /** The labels of a namespace; undefined if it does not exist. */

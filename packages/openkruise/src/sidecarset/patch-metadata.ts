@@ -6,8 +6,8 @@ import type { SidecarSetPatchPodMetadata } from "@flotilla/apimachinery/facts/ap
 import { compareText, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { goStructJson, sortedKeys } from "@flotilla/apimachinery";
-import { SidecarError } from "./names.ts";
-import type { StringMap } from "./names.ts";
+import { SidecarError } from "./sidecarset-names.ts";
+import type { StringMap } from "./sidecarset-names.ts";
 
 /**
  * The patched annotations; the same object if nothing changes. Throws `SidecarError` for a value to merge that is not

@@ -4,8 +4,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isSidecarStateConsistent, sidecarsInPod } from "./consistency.ts";
 import { hasHotUpgrade, idleContainers, isHotUpgradeReady, isHotUpgrading } from "./hot-upgrade.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
-import { isSidecarUpdated } from "./pod-state.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
+import { isSidecarUpdated } from "./sidecarset-pod-state.ts";
 import { choosePodsToUpgrade } from "./select.ts";
 import { upgradableCondition } from "./upgrade.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { IN_PLACE_STATE_ANNOTATION } from "./names.ts";
+import { IN_PLACE_STATE_ANNOTATION } from "./sidecarset-names.ts";
 import { formatUpdateStates, readUpdateStates } from "./records.ts";
 
 const podWith = (text: string): ReadonlyPod =>

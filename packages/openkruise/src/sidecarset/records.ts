@@ -8,7 +8,7 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goStructJson } from "@flotilla/apimachinery";
 import { formatState } from "../in-place/state.ts";
 import type { UpdateState } from "../in-place/state.ts";
-import { IN_PLACE_STATE_ANNOTATION, WORKING_CONTAINER_ANNOTATION } from "./names.ts";
+import { IN_PLACE_STATE_ANNOTATION, WORKING_CONTAINER_ANNOTATION } from "./sidecarset-names.ts";
 
 /** A pod's record of one set. */
 export interface SidecarRecord {

@@ -20,8 +20,8 @@ import {
 } from "@flotilla/apimachinery";
 import type { Quantity } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { SidecarError, isNativeSidecar } from "./names.ts";
-import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./names.ts";
+import { SidecarError, isNativeSidecar } from "./sidecarset-names.ts";
+import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./sidecarset-names.ts";
 
 type Policy = NonNullable<SidecarContainer["resourcesPolicy"]>;
 type ResourceName = "cpu" | "memory";

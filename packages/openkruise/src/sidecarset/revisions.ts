@@ -12,8 +12,8 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder } from "@flotilla/kubernetes";
 import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
-import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, SET_NAME_LABEL } from "./names.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
+import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, SET_NAME_LABEL } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 
 /** The fields of the spec in a revision; null represents an absent field. */
 const KEPT = ["containers", "imagePullSecrets", "initContainers", "patchPodMetadata", "volumes"] as const;

@@ -10,9 +10,9 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { byPriority } from "../cloneset/update-priority.ts";
 import { scatter } from "../cloneset/update-scatter.ts";
 import type { ScatterTerm } from "../cloneset/update-scatter.ts";
-import { legacyShare, partitionOf } from "../shares.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
-import { isSettled, isSidecarPodReady, isSidecarUpdated, upgradable } from "./pod-state.ts";
+import { legacyShare, partitionOf } from "../int-or-percent.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
+import { isSettled, isSidecarPodReady, isSidecarUpdated, upgradable } from "./sidecarset-pod-state.ts";
 
 export interface UpgradeChoice {
   upgrade: ReadonlyPod[];

@@ -12,7 +12,7 @@ import { idOfKey, keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 import { createExpectations, Pod, writeAll, WriteAllError } from "@flotilla/kubernetes";
 import type { Owner, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
-import type { ReadonlySidecarSet } from "./names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import type { SidecarPlan } from "./plan-sidecarset.ts";
 import { flipPod, upgradePod } from "./upgrade.ts";
 

@@ -6,8 +6,8 @@ import type { ObjectEvent } from "@flotilla/controller-runtime";
 import { isActive, isReady, Namespace, Pod } from "@flotilla/kubernetes";
 import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { hasAllSidecars, isPodOfSet } from "./match.ts";
-import { injectedSets } from "./names.ts";
-import type { ReadonlySidecarSet, StringMap } from "./names.ts";
+import { injectedSets } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet, StringMap } from "./sidecarset-names.ts";
 
 /** Pods by the sets that they were injected with: `<cluster>/<set>`. */
 const SET_INDEX = "sidecarset";

@@ -1,8 +1,8 @@
 /** Builds a container of a SidecarSet for a pod, with the parts it takes from the application's containers. Pure. */
 import { labelKeyProblems } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { INJECTED_VARIABLE, isInjectedContainer } from "./names.ts";
-import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer, StringMap } from "./names.ts";
+import { INJECTED_VARIABLE, isInjectedContainer } from "./sidecarset-names.ts";
+import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer, StringMap } from "./sidecarset-names.ts";
 import { resourcesFor } from "./resources.ts";
 
 type Variable = NonNullable<ReadonlyContainer["env"]>[number];

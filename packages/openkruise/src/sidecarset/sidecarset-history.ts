@@ -13,8 +13,8 @@ import type {
   RevisionPlan,
   WorkloadDependencies,
 } from "@flotilla/kubernetes";
-import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE } from "./names.ts";
-import type { ReadonlySidecarSet } from "./names.ts";
+import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 
 export interface SidecarSetHistory extends RevisionHistory {
   /** Users can name versions, including existing ones. */

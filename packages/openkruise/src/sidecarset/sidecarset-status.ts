@@ -1,8 +1,8 @@
 /** The status of a SidecarSet. Pure. */
 import type { SidecarSetStatus } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlySidecarSet } from "./names.ts";
-import { isSettled, isSidecarUpdated } from "./pod-state.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
+import { isSettled, isSidecarUpdated } from "./sidecarset-pod-state.ts";
 
 export function planSidecarSetStatus(
   set: ReadonlySidecarSet,

@@ -12,9 +12,9 @@ import { CONFLICT_MESSAGE, conflict } from "@flotilla/apimachinery";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";
 import { makeWebCloneSet, startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { createSidecarSetAdmission } from "./admission.ts";
+import { createSidecarSetAdmission } from "./sidecarset-admission.ts";
 import { createSidecarSetController } from "./sidecarset-controller.ts";
-import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./names.ts";
+import { IN_PLACE_STATE_ANNOTATION, UPGRADABLE_CONDITION } from "./sidecarset-names.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 let member: KruiseMember;

@@ -2,7 +2,7 @@
 import { exampleOf, exampleWorkload } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
-import { createSidecarSetAdmission } from "./admission.ts";
+import { createSidecarSetAdmission } from "./sidecarset-admission.ts";
 import { createSidecarSetController } from "./sidecarset-controller.ts";
 import { withOwnVersion } from "./sidecarset-defaults.ts";
 import { sidecarSetInterpreter } from "./sidecarset-interpreter.ts";

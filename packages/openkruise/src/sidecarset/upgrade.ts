@@ -19,8 +19,8 @@ import {
   sidecarNames,
   versionAnnotation,
   withAnnotations,
-} from "./names.ts";
-import type { ReadonlySidecarSet, StringMap } from "./names.ts";
+} from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet, StringMap } from "./sidecarset-names.ts";
 import { patchAnnotations } from "./patch-metadata.ts";
 import {
   formatRecords,

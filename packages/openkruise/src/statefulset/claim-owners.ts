@@ -7,7 +7,7 @@
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 
 type Reference = DeepReadonly<OwnerReference>;
 type Owner = DeepReadonly<Pick<KubernetesObject, "metadata">>;

@@ -8,7 +8,7 @@ import type { ReadonlyClaim, StorageClass } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 
 /** On an expanded claim: the set that waits for it. */
 export const RESIZED_BY_ANNOTATION = "apps.kruise.io/owned-by-asts";

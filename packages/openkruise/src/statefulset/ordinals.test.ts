@@ -33,7 +33,7 @@ describe("Reserved ordinals", () => {
     ]);
   });
 
-  test("before the first ordinal or after the last change nothing", () => {
+  test("Reserved ordinals before the first ordinal or after the last change nothing", () => {
     expect([...ordinalsIn(rangeOf(2, 3, reservedOf([0, "5-9"])))]).toEqual([2, 3, 4]);
   });
 });

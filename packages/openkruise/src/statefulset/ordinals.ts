@@ -3,7 +3,7 @@
  *
  * Reserved ordinals are kept as ranges, never one by one: a user may reserve millions. Pure.
  */
-import type { IntOrPercent } from "../shares.ts";
+import type { IntOrPercent } from "../int-or-percent.ts";
 
 /** Both ends are inclusive. */
 interface Span {

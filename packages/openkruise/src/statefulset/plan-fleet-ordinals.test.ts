@@ -86,7 +86,7 @@ describe("fleet ordinals", () => {
     expect(fleet.give({ a: 4, b: 5 })).toMatchObject({ b: [5, 6, 7, 8] });
   });
 
-  test("that a member released can be returned to it at once", () => {
+  test("fleet ordinals that a member released can be returned to it at once", () => {
     const fleet = createFleet();
     fleet.give({ a: 5, b: 4 });
     fleet.give({ a: 4, b: 5 });
@@ -95,7 +95,7 @@ describe("fleet ordinals", () => {
     expect(fleet.leaving("a")).toBeUndefined();
   });
 
-  test("of a member that is no longer a target wait until it has terminated their pods", () => {
+  test("fleet ordinals of a member that is no longer a target wait until it has terminated their pods", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.report("a", 1, 3);
@@ -108,7 +108,7 @@ describe("fleet ordinals", () => {
     expect(fleet.has("a")).toBe(false);
   });
 
-  test("of a removed member are released when its copy is removed", () => {
+  test("fleet ordinals of a removed member are released when its copy is removed", () => {
     const fleet = createFleet();
     fleet.give({ a: 3, b: 3 });
     fleet.give({ b: 6 });

@@ -6,7 +6,7 @@
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
 import type { Applied } from "../in-place/apply.ts";
-import type { Ending, Pass, PassInput } from "./pass.ts";
+import type { Ending, Pass, PassInput } from "./planned-actions.ts";
 import { scale } from "./scale.ts";
 import { startPass } from "./slots.ts";
 import { planStatus } from "./statefulset-status.ts";

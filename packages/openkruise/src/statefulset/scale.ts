@@ -3,12 +3,12 @@
  *
  * OrderedReady does one thing at a time, in the order of ordinals, and ends at the first unavailable pod. Parallel does
  * everything at once; `scaleStrategy.maxUnavailable` then limits the number of slots without an available pod. Modifies
- * the `Pass`; see `pass.ts`.
+ * the `Pass`; see `planned-actions.ts`.
  */
 import { mendedIdentity } from "@flotilla/kubernetes";
 import { isStale } from "./claim-owners.ts";
-import { change, claimNamed, makeClaims, mendClaimOwners, refresh, remove, wait } from "./pass.ts";
-import type { Draft, Pass } from "./pass.ts";
+import { change, claimNamed, makeClaims, mendClaimOwners, refresh, remove, wait } from "./planned-actions.ts";
+import type { Draft, Pass } from "./planned-actions.ts";
 import {
   availabilityOf,
   isHealthy,
@@ -17,7 +17,7 @@ import {
   isTerminating,
   minReadySecondsOf,
   shareOf,
-} from "./pod-state.ts";
+} from "./statefulset-pod-state.ts";
 
 /** Polled, because no event signals that a blocking claim was deleted. */
 export const BLOCKED_RETRY_MS = 1_000;

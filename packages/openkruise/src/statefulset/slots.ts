@@ -7,10 +7,10 @@ import { INDEX_LABEL, statefulPod } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { isAllHooked, withLifecycleState } from "../lifecycle/lifecycle.ts";
 import { isInRange, ordinalsIn } from "./ordinals.ts";
-import { draftOf } from "./pass.ts";
-import type { Draft, Pass, PassInput } from "./pass.ts";
-import { countsAsUpdated, ordinalOf, ordinalsOf, replicasOf, startOf } from "./pod-state.ts";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import { draftOf } from "./planned-actions.ts";
+import type { Draft, Pass, PassInput } from "./planned-actions.ts";
+import { countsAsUpdated, ordinalOf, ordinalsOf, replicasOf, startOf } from "./statefulset-pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 /** Pods created per reconcile; a set of thousands takes turns with the others. */

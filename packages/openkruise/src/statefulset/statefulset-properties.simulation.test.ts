@@ -23,8 +23,8 @@ import {
   replicasOf,
   rollingOf,
   shareOf,
-} from "./pod-state.ts";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+} from "./statefulset-pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;

@@ -2,9 +2,15 @@
 import type { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { claimState } from "./claim-size.ts";
-import { claimsInUse } from "./pass.ts";
-import type { Pass } from "./pass.ts";
-import { availabilityOf, isRunningAndReady, isTerminating, minReadySecondsOf, revisionOf } from "./pod-state.ts";
+import { claimsInUse } from "./planned-actions.ts";
+import type { Pass } from "./planned-actions.ts";
+import {
+  availabilityOf,
+  isRunningAndReady,
+  isTerminating,
+  minReadySecondsOf,
+  revisionOf,
+} from "./statefulset-pod-state.ts";
 import type { Counts } from "./update.ts";
 
 export type StatefulSetStatus = NonNullable<DeepReadonly<AdvancedStatefulSet>["status"]>;

@@ -124,7 +124,7 @@ describe("A new set", () => {
 });
 
 describe("A reserved ordinal", () => {
-  test("in use deletes its pod, and another is added at the end", async () => {
+  test("A reserved ordinal in use deletes its pod, and another is added at the end", async () => {
     await start(makeSet(3, {}, parallel));
 
     await edit((spec) => ({ ...spec, reserveOrdinals: [1] }));
@@ -135,7 +135,7 @@ describe("A reserved ordinal", () => {
 });
 
 describe("An update", () => {
-  test("of the image happens in place: same pods, one restart", async () => {
+  test("An update of the image happens in place: same pods, one restart", async () => {
     await start(makeSet(3, { podUpdatePolicy: "InPlaceIfPossible" }));
     const before = member.pods().map(({ metadata }) => metadata.uid);
 
@@ -195,7 +195,7 @@ describe("An update", () => {
     expect(images()).toEqual(["db:1", "db:1"]);
   });
 
-  test("with OnDelete waits for users to delete pods", async () => {
+  test("An update with OnDelete waits for users to delete pods", async () => {
     await start({ ...makeSet(2), spec: { ...makeSet(2).spec, updateStrategy: { type: "OnDelete" } } });
 
     await setImage("db:2");
@@ -236,7 +236,7 @@ describe("An update", () => {
     expect(await status()).toMatchObject({ readyReplicas: 1 });
   });
 
-  test("that breaks every pod stops at the budget and can be corrected", async () => {
+  test("An update that breaks every pod stops at the budget and can be corrected", async () => {
     await start(makeSet(2, {}, parallel));
     await edit((spec) => ({
       ...spec,
@@ -258,7 +258,7 @@ describe("An update", () => {
 });
 
 describe("A lifecycle hook", () => {
-  test("before the update blocks the update until it is removed", async () => {
+  test("A lifecycle hook before the update blocks the update until it is removed", async () => {
     const lifecycle = { inPlaceUpdate: { labelsHandler: { hold: "yes" } } };
     await start(
       makeSet(
@@ -285,7 +285,7 @@ describe("A lifecycle hook", () => {
     expect(member.pods().map(stateOf)).toEqual(["Normal"]);
   });
 
-  test("before the deletion blocks a scale-down until it is removed", async () => {
+  test("A lifecycle hook before the deletion blocks a scale-down until it is removed", async () => {
     const lifecycle = { preDelete: { labelsHandler: { hold: "yes" } } };
     await start(
       makeSet(
@@ -397,7 +397,7 @@ describe("Claims", () => {
     expect(await claimNames()).toEqual(["data-db-0"]);
   });
 
-  test("that are terminating block the pod that would use them, and the status reports it", async () => {
+  test("Claims that are terminating block the pod that would use them, and the status reports it", async () => {
     const held = {
       ...claim("1Gi"),
       apiVersion: "v1",

@@ -6,8 +6,8 @@
  */
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { byPriority } from "../cloneset/update-priority.ts";
-import { isTerminating } from "./pod-state.ts";
-import type { RollingUpdate } from "./pod-state.ts";
+import { isTerminating } from "./statefulset-pod-state.ts";
+import type { RollingUpdate } from "./statefulset-pod-state.ts";
 
 export interface Place {
   /** Distance from the first ordinal, including reserved ordinals. */

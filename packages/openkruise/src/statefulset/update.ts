@@ -2,7 +2,7 @@
  * The second half of a reconcile: moves pods to the update revision, within maxUnavailable.
  *
  * Pods marked for deletion come first and ignore the partition. An unhealthy pod does not count against the budget, so
- * a bad revision can always be replaced by a good one. Modifies the `Pass`; see `pass.ts`.
+ * a bad revision can always be replaced by a good one. Modifies the `Pass`; see `planned-actions.ts`.
  */
 import { podTemplateOf, REVISION_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
@@ -19,8 +19,8 @@ import {
 } from "../lifecycle/lifecycle.ts";
 import { isMarkedForDelete } from "../pod/specified-delete.ts";
 import { claimState, isGrown, planGrowth } from "./claim-size.ts";
-import { change, claimsInUse, draftOf, refresh, remove, wait } from "./pass.ts";
-import type { Draft, Pass } from "./pass.ts";
+import { change, claimsInUse, draftOf, refresh, remove, wait } from "./planned-actions.ts";
+import type { Draft, Pass } from "./planned-actions.ts";
 import {
   availabilityOf,
   countsAsUpdated,
@@ -31,7 +31,7 @@ import {
   revisionOf,
   rollingOf,
   shareOf,
-} from "./pod-state.ts";
+} from "./statefulset-pod-state.ts";
 import { orderForUpdate } from "./update-order.ts";
 
 /** The effect of the planned actions on the counts of the status. */

@@ -10,7 +10,7 @@ import { unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 import { createWritePod } from "../in-place/write-pod.ts";
 import type { PodChange, StatefulPlan } from "./plan-statefulset.ts";
-import type { ReadonlyStatefulSet } from "./pod-state.ts";
+import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
 
 interface Target {
   set: ReadonlyStatefulSet;

@@ -5,8 +5,8 @@
  */
 import { subsetReplicas } from "./subset-rules.ts";
 import { compareText } from "@flotilla/base";
-import { isAdaptive, reserves, subsetsOf } from "./names.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import { isAdaptive, reserves, subsetsOf } from "./uniteddeployment-names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import { SCHEDULABLE } from "./subset.ts";
 import type { Schedulability, SubsetSize } from "./subset.ts";
 

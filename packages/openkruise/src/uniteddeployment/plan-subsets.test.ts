@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { formatTime } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
-import { DEPLOYMENT_REVISION_LABEL } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL } from "./uniteddeployment-names.ts";
 import { findSubsets, planRequeueMs, planSubsets } from "./plan-subsets.ts";
 import type { ExistingSubset } from "./provision.ts";
 import type { UnitedDeployment } from "./uniteddeployment-kind.ts";

@@ -5,8 +5,8 @@
  */
 import { allocatePartitions, allocateReplicas } from "./allocate.ts";
 import type { Numbers } from "./allocate.ts";
-import { isAdaptive, reserves, schedulingTimeoutMs } from "./names.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import { isAdaptive, reserves, schedulingTimeoutMs } from "./uniteddeployment-names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import type { ExistingSubset } from "./provision.ts";
 import { afterAllocation, findReserved, findSchedulability } from "./schedulable.ts";
 import type { Finding, SubsetStatus } from "./schedulable.ts";

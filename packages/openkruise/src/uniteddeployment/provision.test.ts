@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
 import type { UnitedDeployment } from "./uniteddeployment-kind.ts";
 import { required } from "@flotilla/base";
-import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION } from "./uniteddeployment-names.ts";
 import { planProvision, planUpdates } from "./provision.ts";
 import type { ExistingSubset } from "./provision.ts";
 import { SCHEDULABLE } from "./subset.ts";
@@ -88,7 +88,7 @@ for (const [what, [rest, replicas]] of Object.entries(differences)) {
   });
 }
 
-test("does not change a correct workload, even while its pods are being updated", () => {
+test("a UnitedDeployment does not change a correct workload, even while its pods are being updated", () => {
   expect(changesOf(make("cloneSetTemplate"), subset({ pods: [pod("x", "ud-1", true)] }))).toEqual([]);
 });
 

@@ -9,8 +9,13 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady, podCondition, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, avoidanceMs, schedulingTimeoutMs } from "./names.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import {
+  DEPLOYMENT_REVISION_LABEL,
+  RESERVED_LABEL,
+  avoidanceMs,
+  schedulingTimeoutMs,
+} from "./uniteddeployment-names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import { SCHEDULABLE } from "./subset.ts";
 import type { Schedulability, SubsetView } from "./subset.ts";
 

@@ -6,7 +6,7 @@ import type { Kind, KubernetesObject, ObjectMeta } from "@flotilla/apimachinery"
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 
 /** The common fields of the four. */
 interface SubsetWorkload extends KubernetesObject {

@@ -7,7 +7,7 @@ import { invariant } from "@flotilla/base";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import { createExpectations, ownedBy, Pod, ReplicaSet, writeAll } from "@flotilla/kubernetes";
 import type { Expectations, Owner, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
-import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, SUBSET_LABEL } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, RESERVED_LABEL, SUBSET_LABEL } from "./uniteddeployment-names.ts";
 import type { ExistingSubset } from "./provision.ts";
 import type { Finding } from "./schedulable.ts";
 import { partitionOf, SUBSET_KINDS } from "./subset-kinds.ts";

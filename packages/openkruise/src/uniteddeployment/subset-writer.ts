@@ -8,7 +8,7 @@ import type { EventRecorder } from "@flotilla/controller-runtime";
 import { slowStart, writeAll, WriteAllError } from "@flotilla/kubernetes";
 import type { Owner } from "@flotilla/kubernetes";
 import type { Numbers } from "./allocate.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import type { SubsetChange, SubsetChanges } from "./provision.ts";
 import type { ReadonlyWorkload, SubsetTemplate } from "./subset-kinds.ts";
 import type { SubsetWorkloads } from "./subset-workloads.ts";

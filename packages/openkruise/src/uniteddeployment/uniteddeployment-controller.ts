@@ -21,8 +21,8 @@ import {
   STATUS_DELAY_MS,
 } from "@flotilla/kubernetes";
 import type { Owner, RevisionPlan, WorkloadDependencies } from "@flotilla/kubernetes";
-import { isAdaptive } from "./names.ts";
-import type { ReadonlyUnitedDeployment } from "./names.ts";
+import { isAdaptive } from "./uniteddeployment-names.ts";
+import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import { findSubsets, planRequeueMs, planSubsets } from "./plan-subsets.ts";
 import type { SubsetPlan } from "./plan-subsets.ts";
 import { isSettled, planChanges } from "./provision.ts";

@@ -10,7 +10,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { MEMBER, NAMESPACE } from "@flotilla/testing/member/member.ts";
 import { startKruiseMember } from "@flotilla/testing/member/kruise-member.ts";
 import type { KruiseMember } from "@flotilla/testing/member/kruise-member.ts";
-import { RESERVED_LABEL, SUBSET_LABEL } from "./names.ts";
+import { RESERVED_LABEL, SUBSET_LABEL } from "./uniteddeployment-names.ts";
 
 let member: KruiseMember;
 afterEach(() => member.stop());

@@ -5,8 +5,8 @@ import type { ObjectMeta, Schema } from "@flotilla/apimachinery";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { required } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetNamed } from "./names.ts";
-import type { ReadonlyUnitedDeployment, Subset } from "./names.ts";
+import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetNamed } from "./uniteddeployment-names.ts";
+import type { ReadonlyUnitedDeployment, Subset } from "./uniteddeployment-names.ts";
 import type { ReadonlyWorkload, SubsetTemplate, SubsetWorkloadSpec } from "./subset-kinds.ts";
 
 type Spec = DeepReadonly<SubsetWorkloadSpec>;

@@ -24,7 +24,7 @@ import type { AgentRunOptions } from "@flotilla/cli";
 import { connectionOf, createClient, loadKubeconfig } from "@flotilla/client";
 import type { CredentialSource, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
 
-const surroundings = { clock: systemClock, random: systemRandom };
+const environment = { clock: systemClock, random: systemRandom };
 
 export interface HubAccess {
   transport: Transport;
@@ -81,7 +81,7 @@ export async function withBootstrap(
     bootstrap: { client: bootstrap, introduce: (client, _agent, stop) => introduce(client, introduction, stop) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
     expirationSeconds: certificateSeconds,
-    ...surroundings,
+    ...environment,
     log,
     onRotation: (latest) => (rotation = latest),
   });
@@ -135,7 +135,7 @@ export async function withKubeconfig(
     // A renewed credential wins over the original registration, and a repeated registration wins over both.
     store: { ...store, load: async (stop) => latestOf(await store.load(stop), given) },
     client: createClient({ transport, fieldManager: "flotilla-agent" }),
-    ...surroundings,
+    ...environment,
     log,
   });
   await keeper.obtain(signal);

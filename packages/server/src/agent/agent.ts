@@ -25,7 +25,7 @@ import { whileUnchanged } from "../process/while-unchanged.ts";
 
 const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const RETRY_MS = 5_000;
-const surroundings = { clock: systemClock, random: systemRandom };
+const environment = { clock: systemClock, random: systemRandom };
 /**
  * The values of Open Cluster Management's agents: long enough that a restarting API server does not cost the
  * leadership.
@@ -107,7 +107,7 @@ async function whenElected(
   );
   const election = createLeaderElection({
     client,
-    ...surroundings,
+    ...environment,
     elapsedMs,
     log,
     lease: { cluster, namespace, name: LEASE },
@@ -161,7 +161,7 @@ async function serve(
           signal,
         ));
     const hubHash = hash("sha256", hub.server, "hex");
-    const members = createRealMember({ cluster, id, transport: fenced(member.transport), ...surroundings, log });
+    const members = createRealMember({ cluster, id, transport: fenced(member.transport), ...environment, log });
     // A failure of one ends the other; otherwise they would wait for each other forever.
     const ended = new AbortController();
     const stop = AbortSignal.any([signal, ended.signal]);
@@ -197,7 +197,7 @@ async function serve(
               `serving ${cluster}: ${[karmada && "Works", ocm && "ManifestWorks"].filter(Boolean).join(" and ")} of ${hub.server}`,
             );
           },
-          ...surroundings,
+          ...environment,
           log,
         },
         stop,

@@ -23,7 +23,7 @@ function asked(...answers: (string | Error)[]) {
     clock,
     reported,
     calls: () => calls,
-    answer: untilAnswered(ask, { timeoutMs: 10_000, onTrouble: (text) => void reported.push(text), clock }, signal),
+    answer: untilAnswered(ask, { timeoutMs: 10_000, onProblem: (text) => void reported.push(text), clock }, signal),
   };
 }
 

@@ -14,7 +14,7 @@ import type { Client, Credentials, Transport } from "@flotilla/client";
 const RETRY_MS = 2_000;
 /** A short interruption of the hub is not reported. */
 const REPORT_AFTER_FAILURES = 2;
-const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
+const environment = { clock: systemClock, random: systemRandom, log: silentLog };
 
 export async function register(
   options: RegisterOptions,
@@ -49,7 +49,7 @@ export async function register(
         client: bootstrap,
         identity: karmadaIdentity(cluster),
         expirationSeconds: certificateSeconds,
-        ...surroundings,
+        ...environment,
       },
       signal,
     );
@@ -87,7 +87,7 @@ async function discover(
  */
 export async function untilAnswered<T>(
   ask: () => Promise<T>,
-  { timeoutMs, onTrouble, clock }: Pick<RegisterOptions, "timeoutMs" | "onTrouble"> & { clock: Clock },
+  { timeoutMs, onProblem, clock }: Pick<RegisterOptions, "timeoutMs" | "onProblem"> & { clock: Clock },
   signal: AbortSignal,
 ): Promise<T> {
   const untilMs = clock.now() + timeoutMs;
@@ -97,7 +97,7 @@ export async function untilAnswered<T>(
     } catch (error) {
       if (!(error instanceof UnreachableError) || isUnknownName(error) || clock.now() >= untilMs) throw error;
       if (++failures === REPORT_AFTER_FAILURES)
-        onTrouble(`${error.message}; retrying for ${timeoutMs / 1000} s (--discovery-timeout)`);
+        onProblem(`${error.message}; retrying for ${timeoutMs / 1000} s (--discovery-timeout)`);
       await sleep(clock, RETRY_MS, signal);
     }
   }

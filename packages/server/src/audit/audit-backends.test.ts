@@ -145,12 +145,12 @@ test("events that standard output does not take are bounded by their size and co
 
 test("flags that cannot work together are rejected", async () => {
   const { clock } = createLosses("log");
-  const surroundings = { clock, random: { next: () => 0 } as never, log: undefined as never };
+  const environment = { clock, random: { next: () => 0 } as never, log: undefined as never };
 
-  await expect(openAudit({ log: { path: "x" } }, surroundings)).rejects.toThrow("needs --audit-policy-file");
-  await expect(openAudit({ policyFile: "x" }, surroundings)).rejects.toThrow("needs --audit-log-path");
-  await expect(openAudit({ policyFile: join(folder, "none"), log: { path: "x" } }, surroundings)).rejects.toThrow(
+  await expect(openAudit({ log: { path: "x" } }, environment)).rejects.toThrow("needs --audit-policy-file");
+  await expect(openAudit({ policyFile: "x" }, environment)).rejects.toThrow("needs --audit-log-path");
+  await expect(openAudit({ policyFile: join(folder, "none"), log: { path: "x" } }, environment)).rejects.toThrow(
     "cannot be read",
   );
-  expect(await openAudit({}, surroundings)).toBeUndefined();
+  expect(await openAudit({}, environment)).toBeUndefined();
 });

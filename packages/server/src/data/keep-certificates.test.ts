@@ -89,7 +89,7 @@ test("a CA that expires soon is kept, and a warning is logged", async () => {
   expect(used).toEqual([]);
 });
 
-test("no checks run after close", async () => {
+test("certificates are not checked after close", async () => {
   const { stop, looked } = await keep();
   stop();
 

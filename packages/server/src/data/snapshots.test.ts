@@ -49,7 +49,7 @@ test("the data directory records its last snapshot, and a snapshot succeeds even
   await running.close();
 });
 
-test("nothing that exists is overwritten", async () => {
+test("a snapshot overwrites no existing file", async () => {
   const running = await makeData();
   await snapshots.save({ data: at("fleet") }, at("copy"));
 

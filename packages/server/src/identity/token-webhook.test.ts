@@ -48,7 +48,7 @@ test("a webhook that fails rejects the token, and is asked again", async () => {
   });
 
   expect(await webhook.authenticate("token", undefined, "digest")).toEqual({
-    error: "the token webhook cannot be asked: connection refused",
+    error: "the token webhook cannot be called: connection refused",
   });
   isUp = true;
   expect(await webhook.authenticate("token", undefined, "digest")).toMatchObject({ user: { name: "ann" } });
@@ -76,7 +76,7 @@ test("a token that waits too long for its turn is rejected with an error", async
   const waiting = webhook.authenticate("token", undefined, "last");
   limit.abort(new Error("timed out"));
 
-  expect(await waiting).toEqual({ error: "the token webhook cannot be asked: timed out" });
+  expect(await waiting).toEqual({ error: "the token webhook cannot be called: timed out" });
   timeout.mockRestore();
   slow.resolve(ANN);
   await Promise.all(others);

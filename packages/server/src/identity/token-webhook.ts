@@ -56,9 +56,9 @@ export function createTokenWebhook({
       if (isFailing) log.info("the token webhook answers again");
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn("the token webhook cannot be asked; tokens that only it knows are rejected", { error });
+      if (!isFailing) log.warn("the token webhook cannot be called; tokens that only it knows are rejected", { error });
       isFailing = true;
-      return { error: `the token webhook cannot be asked: ${messageOf(error)}` };
+      return { error: `the token webhook cannot be called: ${messageOf(error)}` };
     } finally {
       release?.();
     }

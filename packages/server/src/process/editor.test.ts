@@ -38,7 +38,7 @@ describe("the editor", () => {
     },
   );
 
-  test.skipIf(process.platform === "win32")("that fails is reported", async () => {
+  test.skipIf(process.platform === "win32")("the editor that fails is reported", async () => {
     await expect(editText("exit 3;", "text", signal)).rejects.toThrow("the editor 'exit 3;' failed (exit code 3)");
   });
 });

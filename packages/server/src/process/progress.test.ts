@@ -46,7 +46,7 @@ test("other lines are printed above it", () => {
   expect(written).toEqual([`${CLEAR}waiting`, CLEAR, "paris has joined\n", `${CLEAR}waiting`]);
 });
 
-test("it is never wider than the terminal", () => {
+test("a progress line is never wider than the terminal", () => {
   const { clock, progress, written } = createScreen({ isTTY: true, columns: 10 });
 
   progress.show("waiting for members");

@@ -69,7 +69,7 @@ export function createTerminal(host: TerminalHost): Terminal {
         return await Promise.race([lines.question(question, { signal }), closed]);
       } catch (error) {
         signal.throwIfAborted();
-        // Ctrl-D ends the input, which is no answer.
+        // Ctrl-D ends the input, which is not an answer.
         if (error instanceof Error && "code" in error && error.code === "ABORT_ERR") {
           host.stderr.write("\n");
           return undefined;

@@ -34,7 +34,7 @@ import type { Fingerprints } from "../keys/hub-keys.ts";
 import { decodeKeyRecord, KEY_RECORD } from "../keys/key-record.ts";
 import { FOREIGN_PROGRAMS, KRUISE_MANAGER } from "./foreign-programs.ts";
 import type { HubExtensions } from "./hub-extensions.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import type { FeatureGates } from "@flotilla/openkruise";

@@ -16,7 +16,7 @@ import { Deployment, Lease, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import { controllerComponents } from "@flotilla/simulation";
 import { controllerUnits } from "@flotilla/flotilla";
 import { CONTROLLERS_LEASE_KEY } from "./controllers-lease.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 const POLL_MS = 2_000;
 const CONTROLLERS_NAMESPACE = { cluster: CONTROLLERS_LEASE_KEY.cluster, namespace: CONTROLLERS_LEASE_KEY.namespace };

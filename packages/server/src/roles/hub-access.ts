@@ -4,7 +4,7 @@ import type { Client } from "@flotilla/client";
 import { createEventRecorders, createInformers, createWriteThroughClient } from "@flotilla/controller-runtime";
 import type { EventRecorders, SharedInformers } from "@flotilla/controller-runtime";
 import type { HubApiServer } from "./api-server.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 export interface HubAccessOptions {
   /** The logical cluster of the hub in keys. */

@@ -31,7 +31,7 @@ import type {
 import { createManager } from "@flotilla/controller-runtime";
 import type { EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
 import type { PlanningSources } from "./hub-readers.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 export interface HubControllersOptions {
   /** The logical cluster of the hub in keys. */

@@ -15,7 +15,7 @@ import type {
 } from "@flotilla/flotilla";
 import { writeControllerMetrics } from "@flotilla/controller-runtime";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 export interface HubMetricsOptions {
   hub: string;

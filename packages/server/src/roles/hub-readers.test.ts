@@ -11,10 +11,10 @@ import { createHubApiServer } from "./api-server.ts";
 import type { HubApiServer } from "./api-server.ts";
 import { createHubReaders } from "./hub-readers.ts";
 import type { HubReaders } from "./hub-readers.ts";
-import { startParts, stopParts } from "./parts.ts";
-import type { Part } from "./parts.ts";
+import { startParts, stopParts } from "./process-parts.ts";
+import type { Part } from "./process-parts.ts";
 
-const surroundings = { clock: systemClock, random: systemRandom, log: silentLog };
+const environment = { clock: systemClock, random: systemRandom, log: silentLog };
 
 let parts: readonly Part[];
 let api: HubApiServer;
@@ -24,10 +24,10 @@ let opened: Set<string>;
 let shared: ReturnType<typeof createInformers>;
 
 beforeEach(async () => {
-  api = await createHubApiServer({ ...surroundings, engine: createMemoryEngine(), nodes: 0, runsKruise: () => false });
+  api = await createHubApiServer({ ...environment, engine: createMemoryEngine(), nodes: 0, runsKruise: () => false });
   const client = api.connect("system", "flotilla-system");
-  shared = createInformers({ client, ...surroundings, scope: { cluster: HUB } });
-  const events = createEventRecorders({ client, ...surroundings });
+  shared = createInformers({ client, ...environment, scope: { cluster: HUB } });
+  const events = createEventRecorders({ client, ...environment });
   opened = new Set();
   const informers: Informers = {
     ...shared,
@@ -36,7 +36,7 @@ beforeEach(async () => {
       return shared.of(kind);
     },
   };
-  readers = createHubReaders({ hub: HUB, client, informers, events: events.recorders, ...surroundings });
+  readers = createHubReaders({ hub: HUB, client, informers, events: events.recorders, ...environment });
   parts = [api, { stop: () => shared.close() }, events, readers];
   await startParts(parts, new AbortController().signal);
 });

@@ -34,7 +34,7 @@ import type {
 import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
 import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { HubExtensions } from "./hub-extensions.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 export interface HubReadersOptions {
   /** The logical cluster of the hub in keys. */

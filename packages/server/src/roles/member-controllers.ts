@@ -13,7 +13,7 @@ import {
 import type { KubeletTimes, Simulation } from "@flotilla/simulation";
 import { containerHashes } from "@flotilla/openkruise";
 import { KRUISE_MANAGER } from "./foreign-programs.ts";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 import { createWorkloadControllerGroups } from "./workload-controllers.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 

@@ -10,7 +10,7 @@ import { didYouMean, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
-import type { Part } from "./parts.ts";
+import type { Part } from "./process-parts.ts";
 
 export interface PullMembersOptions {
   hub: string;

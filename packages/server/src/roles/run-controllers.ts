@@ -38,8 +38,8 @@ import type { HubControllers } from "./hub-controllers.ts";
 import { createHubMetrics } from "./hub-metrics.ts";
 import type { HubMetrics } from "./hub-metrics.ts";
 import { createHubReaders } from "./hub-readers.ts";
-import { startParts, stopParts } from "./parts.ts";
-import type { Part } from "./parts.ts";
+import { startParts, stopParts } from "./process-parts.ts";
+import type { Part } from "./process-parts.ts";
 import { readWorkOrigin } from "./work-origin.ts";
 
 export interface RunControllersOptions extends ControllerOptions {

@@ -47,7 +47,7 @@ test.each([
   expect([clusters.isSimulated("paris"), clusters.isMember("paris")]).toEqual([want, want]);
 });
 
-test("a deleted cluster stays known as simulated while its deletion is propagated, but is no member", () => {
+test("a deleted cluster stays known as simulated while its deletion is propagated, but is not a member", () => {
   const { clusters, profiles, end } = setUp();
   profiles.set("paris", "member");
   clusters.isSimulated("paris");

@@ -10,7 +10,7 @@ const make = () =>
     componentOf: (controller) => (controller === "cloneset" ? "manager" : undefined),
   });
 
-test("keeps lines by the cluster of their key and the component of their controller, and passes them on", () => {
+test("component logs keep lines by the cluster of their key and the component of their controller, and passes them on", () => {
   const logs = make();
   const passed: [string, LogFields | undefined][] = [];
   const inner: Log = {
@@ -31,7 +31,7 @@ test("keeps lines by the cluster of their key and the component of their control
   expect(logs.linesOf("m2", "manager")).toEqual([]);
 });
 
-test("keeps the newest lines of a member, and none of a deleted member", () => {
+test("component logs keep the newest lines of a member, and none of a deleted member", () => {
   const logs = make();
   const log = logs.keep(silentLog).with({ controller: "cloneset", key: "m1/shop/web" });
 

@@ -7,7 +7,7 @@ import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { scriptOf } from "../kubelet/script.ts";
-import { simulationProblems } from "../problems.ts";
+import { simulationProblems } from "../annotation-problems.ts";
 
 export interface LogLine {
   timeMs: number;

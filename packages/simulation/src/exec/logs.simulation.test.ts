@@ -47,7 +47,7 @@ describe("the log of a simulated container", () => {
     expect(reported(logLines(updated, "main", NOW + 60_000, true)).at(-1)).toBe("60 stopped with exit code 0");
   });
 
-  test("of a container in a crash loop is the log of its last run", () => {
+  test("the log of a simulated container of a container in a crash loop is the log of its last run", () => {
     const crashing = {
       ...makePod(),
       metadata: { ...makePod().metadata, annotations: { "simulation.flotilla.dev/fault": "crash-loop" } },
@@ -67,7 +67,7 @@ describe("the log of a simulated container", () => {
     expect(reported(logLines(up, "main", NOW + 5_000)).slice(2)).toEqual(["0 ready", "0 hello", "5 bye"]);
   });
 
-  test("of a container that ended early omits the remaining output", () => {
+  test("the log of a simulated container of a container that ended early omits the remaining output", () => {
     const echoing = makePod();
     echoing.spec = {
       ...echoing.spec,

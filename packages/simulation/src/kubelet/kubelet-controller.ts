@@ -13,15 +13,15 @@ import type { ObjectKey } from "@flotilla/client";
 import { defineKeyedController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Informers, Result } from "@flotilla/controller-runtime";
 import { START_SECONDS, secondsOf } from "../annotations.ts";
-import { planProblemEvents } from "../problems.ts";
+import { planProblemEvents } from "../annotation-problems.ts";
 import { isLost } from "../nodes/lifecycle-controller.ts";
 import { isOver } from "../placement/views.ts";
-import { createWaits } from "../waits.ts";
+import { createWaits } from "../simulated-waits.ts";
 import { endedStatus, outdatedContainers, planPodStatus, stoppingStatus } from "./pod-status.ts";
 import { createPodStatusWriter } from "./pod-status-writer.ts";
 import type { PodStatusWriterDependencies } from "./pod-status-writer.ts";
-import { surroundingsOf } from "./surroundings.ts";
-import type { SurroundingsDependencies } from "./surroundings.ts";
+import { environmentOf } from "./pod-environment.ts";
+import type { EnvironmentDependencies } from "./pod-environment.ts";
 import { whyRejected } from "./admit.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -38,7 +38,7 @@ export interface KubeletTimes {
 
 const DEFAULT_TIMES: KubeletTimes = { startMs: 1_000, restartMs: 1_000, stopMs: 1_000 };
 
-export interface KubeletDependencies extends SurroundingsDependencies, PodStatusWriterDependencies {
+export interface KubeletDependencies extends EnvironmentDependencies, PodStatusWriterDependencies {
   informers: Informers;
   times?: Partial<KubeletTimes> | undefined;
 }
@@ -102,7 +102,7 @@ export function createKubeletController(deps: KubeletDependencies): Controller<O
   async function run(pod: ReadonlyPod, node: ReadonlyNode, key: ObjectKey, signal: AbortSignal): Promise<Result> {
     const { cluster } = key;
     if (!config.isKnown(pod)) return { requeueAfterMs: LISTING_MS };
-    const around = surroundingsOf(deps, pod, node, cluster);
+    const around = environmentOf(deps, pod, node, cluster);
     const rejected = pod.status?.startTime === undefined ? whyRejected(pod, views.of(cluster)) : undefined;
     if (rejected) {
       const startTime = formatTime(clock.now());

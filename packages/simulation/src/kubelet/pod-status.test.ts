@@ -113,7 +113,7 @@ describe("a plain command", () => {
     });
   });
 
-  test("that fails is restarted if the restart policy allows it", () => {
+  test("a plain command that fails is restarted if the restart policy allows it", () => {
     const { status } = planPodStatus(commanded("false", { restartPolicy: "OnFailure" }), around(NOW));
 
     expect(status).toMatchObject({
@@ -159,7 +159,7 @@ describe("a plain command", () => {
     expect(planPodStatus(ofJob(["perl", "-e", "print 1"]), around(NOW)).status.phase).toBe("Succeeded");
   });
 
-  test("of an init container delays the other containers", () => {
+  test("a plain command of an init container delays the other containers", () => {
     const pod = makePod("web:1", { initContainers: [{ name: "init", image: "init:1", command: ["sleep", "5"] }] });
     const started = planPodStatus(pod, around(NOW));
 
@@ -178,7 +178,7 @@ describe("a plain command", () => {
     });
   });
 
-  test("of a failing init container blocks the other containers", () => {
+  test("a plain command of a failing init container blocks the other containers", () => {
     const initContainers = [{ name: "init", image: "init:1", command: ["false"] }];
     const repeated = planPodStatus(makePod("web:1", { initContainers }), around(NOW));
     const once = planPodStatus(makePod("web:1", { initContainers, restartPolicy: "Never" }), around(NOW));

@@ -22,7 +22,7 @@ type ReadonlyContainer = DeepReadonly<Container>;
 type Status = DeepReadonly<PodStatus>;
 type Item = DeepReadonly<ContainerStatus>;
 
-export interface Surroundings {
+export interface Environment {
   readonly nowMs: number;
   readonly hostIP?: string | undefined;
   /** An address for a pod without one. */
@@ -52,7 +52,7 @@ const byName = (statuses: readonly Item[] | undefined): Map<string, Item> =>
 /** Containers that do not run what the spec specifies, and are not already being restarted. */
 export function outdatedContainers(
   pod: ReadonlyPod,
-  around: Pick<Surroundings, "hasStaleVariables" | "room"> = {},
+  around: Pick<Environment, "hasStaleVariables" | "room"> = {},
 ): string[] {
   const { spec, status } = pod;
   const known = byName(status?.containerStatuses);
@@ -86,7 +86,7 @@ export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], 
 }
 
 /** The status once nothing prevents containers from starting. */
-export function planPodStatus(pod: ReadonlyPod, around: Surroundings): PodPlan {
+export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
   const { spec, status = {} } = pod;
   const { nowMs } = around;
   const deadlineMs = deadlineOf(pod, nowMs);
@@ -156,7 +156,7 @@ function deadlineOf({ spec, status }: ReadonlyPod, nowMs: number): number | unde
 function situationOf(
   pod: ReadonlyPod,
   container: ReadonlyContainer,
-  around: Surroundings,
+  around: Environment,
   resize: ResizePlan,
 ): ContainerSituation {
   const { metadata, spec, status } = pod;
@@ -196,7 +196,7 @@ function byNameOne(status: Status | undefined, container: string): Item | undefi
   );
 }
 
-const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Surroundings, resize: ResizePlan): Step =>
+const stepMain = (pod: ReadonlyPod, container: ReadonlyContainer, around: Environment, resize: ResizePlan): Step =>
   stepContainer(
     container,
     pod.status?.containerStatuses?.find(({ name }) => name === container.name),
@@ -214,7 +214,7 @@ interface InitPlan {
  * Init containers run one after the other, each until it succeeds; sidecars among them keep running and do not delay
  * the next.
  */
-function stepInit(pod: ReadonlyPod, around: Surroundings, resize: ResizePlan): InitPlan {
+function stepInit(pod: ReadonlyPod, around: Environment, resize: ResizePlan): InitPlan {
   const { spec, status } = pod;
   const containers = spec.initContainers ?? [];
   if (containers.length === 0) return { steps: [], isDone: true, hasFailed: false };

@@ -101,7 +101,7 @@ test("passes changes of reachable members through", () => {
   expect(view.list({ cluster: "m1" })).toEqual([]);
 });
 
-test("keeps the last seen state of a member that is cut off, whatever changes there", () => {
+test("a distant informer keeps the last seen state of a member that is cut off, whatever changes there", () => {
   const { near, network, view, reported: events, listen } = setUp();
   near.put("m1", makeMap("kept", "1"));
   near.put("m1", makeMap("changed", "1"));

@@ -12,7 +12,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Log } from "@flotilla/base";
 import type { EventRecorder, Informers } from "@flotilla/controller-runtime";
 import { faultOf, FAULT } from "../annotations.ts";
-import { planProblemEvents } from "../problems.ts";
+import { planProblemEvents } from "../annotation-problems.ts";
 
 export interface MemberNetwork {
   /** Whether the hub cannot reach this member and vice versa. */

@@ -13,7 +13,7 @@ import type { Controller, EventRecorder, Informers } from "@flotilla/controller-
 import { tolerates } from "../placement/node-rules.ts";
 import { isOver } from "../placement/views.ts";
 import type { ClusterViews } from "../placement/views.ts";
-import { disrupt } from "../writes.ts";
+import { disrupt } from "../pod-writes.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyNode = DeepReadonly<Node>;

@@ -16,7 +16,7 @@ import { defineController, done, idOfKey, unlessChanged } from "@flotilla/contro
 import type { Controller, EventRecorder } from "@flotilla/controller-runtime";
 import { faultOf } from "../annotations.ts";
 import type { ClusterViews } from "../placement/views.ts";
-import { createWaits } from "../waits.ts";
+import { createWaits } from "../simulated-waits.ts";
 import { planConditions, planTaints } from "./health.ts";
 import { nodeAddress, nodeStatus } from "./nodes.ts";
 

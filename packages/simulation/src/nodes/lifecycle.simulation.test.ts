@@ -78,7 +78,7 @@ describe("a lost node", () => {
     expect([readyOf(back), taintsOf(back)]).toEqual(["True", []]);
   });
 
-  test("that returns in time keeps its pods", async () => {
+  test("a lost node that returns in time keeps its pods", async () => {
     const member = await start({ times: { startMs: 0, gracePeriodMs: 0 } });
     await member.create(makePod("a", pin("node-000")));
     await annotate(member, "node-000", "lost");
@@ -106,7 +106,7 @@ describe("taints", () => {
   const taint = (member: TestMember, ...taints: Taint[]): Promise<void> =>
     member.change(Node, "node-000", (node) => ({ ...node, spec: { ...node.spec, taints } }));
 
-  test("with effect NoExecute evict pods that do not tolerate them, and emit an event", async () => {
+  test("taints with effect NoExecute evict pods that do not tolerate them, and emit an event", async () => {
     const member = await start({ nodes: 1 });
     await member.create(makePod("a"), makePod("b", { tolerations: [{ key: "maintenance", operator: "Exists" }] }));
 
@@ -118,7 +118,7 @@ describe("taints", () => {
     expect(member.events).toContain("Pod/a Normal TaintManagerEviction: Marking for deletion Pod shop/a");
   });
 
-  test("that are removed in time evict no pods", async () => {
+  test("taints that are removed in time evict no pods", async () => {
     const member = await start({ nodes: 1 });
     await member.create(
       makePod("a", {

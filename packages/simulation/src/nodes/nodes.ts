@@ -142,18 +142,17 @@ export async function ensureNodes(
   signal?: AbortSignal,
 ): Promise<void> {
   const { client, clock } = deps;
-  const passed = signal ? { signal } : {};
-  const { items } = await client.list(Node, { cluster, ...passed });
+  const { items } = await client.list(Node, { cluster, signal });
   const present = new Map(items.map((node) => [node.metadata.name, node]));
   for (const node of planNodes({ count, nowMs: clock.now(), ...options })) {
     const stored = present.get(node.metadata.name) ?? (await createNode(node));
     if (stored && !stored.status?.conditions?.length)
-      await client.updateStatus(Node, cluster, { ...stored, status: node.status }, passed);
+      await client.updateStatus(Node, cluster, { ...stored, status: node.status }, { signal });
   }
 
   async function createNode(node: DeepReadonly<Node>): Promise<DeepReadonly<Node> | undefined> {
     try {
-      return await client.create(Node, cluster, node, passed);
+      return await client.create(Node, cluster, node, { signal });
     } catch (error) {
       if (isAlreadyExists(error)) return undefined;
       throw error;

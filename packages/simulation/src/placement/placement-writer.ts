@@ -9,7 +9,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
-import { disrupt } from "../writes.ts";
+import { disrupt } from "../pod-writes.ts";
 import type { Bind } from "./binding.ts";
 import type { Preemption } from "./preemption.ts";
 import { planRefusedStatus } from "./refused-status.ts";

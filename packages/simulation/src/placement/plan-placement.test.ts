@@ -192,7 +192,7 @@ describe("places a pod", () => {
     expect(cluster.place(pod)).toEqual({ node: want });
   });
 
-  test("on a tainted node only if it tolerates the taint", () => {
+  test("places a pod on a tainted node only if it tolerates the taint", () => {
     const cluster = tainted({ key: "dedicated", value: "db", effect: "NoSchedule" });
     const tolerant = makePod({
       tolerations: [{ key: "dedicated", operator: "Equal", value: "db", effect: "NoSchedule" }],

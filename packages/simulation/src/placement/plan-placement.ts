@@ -20,7 +20,7 @@ import type { VolumeNeeds } from "./volume-needs.ts";
 
 export type Verdict = { node: string } | { unschedulable: string; preemption?: Preemption };
 
-export interface Surroundings {
+export interface Environment {
   /** Called only if a rule selects namespaces by label. */
   namespaces(): NamespaceLabels;
   /** Called only if preemption is needed. */
@@ -33,7 +33,7 @@ export interface Surroundings {
 const MIN_FEASIBLE = 100;
 const PERCENT_OF_LARGE = 10;
 
-export function planPlacement(view: ClusterView, pod: PodView, around: Surroundings): Verdict {
+export function planPlacement(view: ClusterView, pod: PodView, around: Environment): Verdict {
   const { volumes } = around;
   const total = view.nodes.size;
   const anonymous = (why: string): Verdict => ({
@@ -66,7 +66,7 @@ export function planPlacement(view: ClusterView, pod: PodView, around: Surroundi
   };
 }
 
-function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Surroundings): Rules {
+function rulesOf(view: ClusterView, pod: PodView, { namespaces, volumes }: Environment): Rules {
   return { affinity: affinityRules(view, pod, namespaces), spread: spreadRules(view, pod), volumes: volumes.refuse };
 }
 

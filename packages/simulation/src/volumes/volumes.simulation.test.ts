@@ -50,7 +50,7 @@ const claim = (member: TestMember, name: string) => member.get(PersistentVolumeC
 const volumes = async (member: TestMember) => (await member.client.list(PersistentVolume, { cluster: MEMBER })).items;
 
 describe("a claim", () => {
-  test("without a class gets a volume of the default class, in the requested size", async () => {
+  test("a claim without a class gets a volume of the default class, in the requested size", async () => {
     const member = await start();
 
     await member.create(makeClaim("data"));
@@ -155,7 +155,7 @@ describe("a claim", () => {
     await expect(claim(member, "data")).rejects.toThrow("not found");
   });
 
-  test("of a missing class emits an event", async () => {
+  test("a claim of a missing class emits an event", async () => {
     const member = await start();
 
     await member.create(makeClaim("data", { storageClassName: "gold" }));
@@ -220,7 +220,7 @@ describe("a pod", () => {
     expect(member.events.at(-1)).toContain("1 node(s) didn't match PersistentVolume's node affinity");
   });
 
-  test("with an ephemeral volume gets a claim, which is deleted with the pod", async () => {
+  test("a pod with an ephemeral volume gets a claim, which is deleted with the pod", async () => {
     const member = await start();
     await member.create(
       makePod("a", {

@@ -21,7 +21,7 @@ export function parseEtcdAddress(text: string): EtcdAddress {
   const match = FORM.exec(text);
   if (!match)
     throw new UsageError(
-      "--store must be etcd://HOST:PORT[,HOST:PORT…][/PREFIX], or etcds://… for TLS; a name and password may stand before the hosts (NAME:PASSWORD@)",
+      "--store must be etcd://HOST:PORT[,HOST:PORT…][/PREFIX], or etcds://… for TLS; NAME@ before the hosts is the etcd user",
     );
   const [, scheme, credentials, hosts = "", path = ""] = match;
   const endpoints = hosts.split(",").map((host) => {
@@ -38,7 +38,7 @@ function parseCredentials(text: string | undefined): EtcdAddress["user"] {
   if (text === undefined) return undefined;
   const [name = "", ...rest] = text.split(":");
   if (name === "")
-    throw new UsageError("--store: before the @ stands the name of a user, and its password after a colon");
+    throw new UsageError("--store must be etcd://NAME@HOST:PORT; the password goes in --store-password-file");
   try {
     return { name: decodeURIComponent(name), password: decodeURIComponent(rest.join(":")) };
   } catch {

@@ -77,7 +77,7 @@ export interface GrpcChannel {
 export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
   const { endpoint, socketPath, tls, clock, maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const session = http2.connect(endpoint, {
-    ...(socketPath !== undefined && { createConnection: () => connect(socketPath) }),
+    createConnection: socketPath !== undefined ? () => connect(socketPath) : undefined,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     maxSessionMemory: 512,
     ca: tls?.ca,
@@ -265,7 +265,12 @@ async function* unframed(stream: AsyncIterable<Buffer>, maxBytes: number): Async
 
 function lengthOf(framed: Buffer, maxBytes: number): number {
   const length = framed.readUInt32BE(1);
-  if (framed[0] !== 0) throw new GrpcError(grpcStatus.unknown, "the server sent a compressed message, unasked", true);
+  if (framed[0] !== 0)
+    throw new GrpcError(
+      grpcStatus.unknown,
+      "the server sent a compressed message without being asked for compression",
+      true,
+    );
   if (length > maxBytes) throw new GrpcError(grpcStatus.unknown, `the server sent a message of ${length} bytes`, true);
   return length;
 }

@@ -89,12 +89,12 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
   },
 });
 
-async function ownCredentials({ access, surroundings, signal, server }: DoctorContext): Promise<Credential[]> {
+async function ownCredentials({ access, localEnvironment, signal, server }: DoctorContext): Promise<Credential[]> {
   const kubeconfig = access.kubeconfigs.join(", ");
   const connection = await connectionOf(await loadKubeconfigs(access.kubeconfigs), access.context);
   const serving =
     connection.server.protocol === "https:"
-      ? certificateLifetime(await surroundings.servingCertificate(connection.server, signal))
+      ? certificateLifetime(await localEnvironment.servingCertificate(connection.server, signal))
       : undefined;
   const restart = { fix: "The hub renews its certificate when it starts: restart it.", commands: ["flotilla up"] };
   const renew = {

@@ -35,20 +35,20 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
   summary: "the data directory has free space and a recent snapshot, if the hub is on this machine",
   reports:
     "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and the last is more than a week old. Skipped if the hub is on another machine.",
-  async gather({ data, surroundings, server }) {
-    const storeBytes = isHere(server) ? await surroundings.fileSize(join(data, STORE)) : undefined;
+  async gather({ data, localEnvironment, server }) {
+    const storeBytes = isHere(server) ? await localEnvironment.fileSize(join(data, STORE)) : undefined;
     // An ephemeral fleet still keeps its certificates here.
     if (
       !isHere(server) ||
-      (storeBytes === undefined && (await surroundings.fileSize(kubeconfigPath(data, HUB))) === undefined)
+      (storeBytes === undefined && (await localEnvironment.fileSize(kubeconfigPath(data, HUB))) === undefined)
     )
       return undefined;
     return {
       directory: data,
       storeBytes,
-      logBytes: (await surroundings.fileSize(join(data, `${STORE}-wal`))) ?? 0,
-      savedMs: await surroundings.writtenMs(lastSnapshotPath(data)),
-      ...(await surroundings.diskSpace(data)),
+      logBytes: (await localEnvironment.fileSize(join(data, `${STORE}-wal`))) ?? 0,
+      savedMs: await localEnvironment.writtenMs(lastSnapshotPath(data)),
+      ...(await localEnvironment.diskSpace(data)),
     };
   },
   judge(facts, { nowMs }) {

@@ -123,9 +123,9 @@ export const hubCheck = defineCheck<HubFacts>({
   },
 });
 
-async function startCommandIn({ data, server, surroundings }: DoctorContext): Promise<string> {
+async function startCommandIn({ data, server, localEnvironment }: DoctorContext): Promise<string> {
   const port = Number(new URL(server).port || 443);
-  return startCommandOf(data, (await surroundings.lastStart(data)) ?? { command: "up", port });
+  return startCommandOf(data, (await localEnvironment.lastStart(data)) ?? { command: "up", port });
 }
 
 /** Users who may not read metrics do not see it. */

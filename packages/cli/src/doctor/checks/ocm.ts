@@ -83,10 +83,10 @@ function findingsOf(
           fix: "`flotilla why` shows the member's response, and what to change.",
           commands: [`flotilla why ${kind.toLowerCase()}/${name}${where}`],
         };
-  return collector.result().worst.map(({ trouble, reason }) => ({
+  return collector.result().worst.map(({ problem, reason }) => ({
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
-    seen: `${trouble}, created ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
+    seen: `${problem}, created ${formatAge(nowMs - Date.parse(creationTimestamp ?? ""))} ago: ${reason}`,
     ...cure,
   }));
 }

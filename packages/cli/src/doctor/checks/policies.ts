@@ -64,7 +64,7 @@ export const policiesCheck = defineCheck<PolicyFacts>({
     for (const binding of placed) uses.see(binding);
     const parts = findPolicyParts({ policies, joined, clusters, uses, served, misdirecting });
     const findings = parts.flatMap((part): DoctorFinding[] => {
-      const { policy, title: about, rival, selectsServed } = part;
+      const { policy, title: about, competitor, selectsServed } = part;
       const { kind, metadata, status } = policy;
       const where = metadata.namespace ? ` -n ${metadata.namespace}` : "";
       const editCommand = `kubectl edit ${kind.toLowerCase()} ${metadata.name}${where}`;
@@ -77,7 +77,7 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       }));
       // Objects and overrides may still be on their way.
       if (nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs) return ineffective;
-      if ((status?.matched ?? 0) === 0 && problems.length === 0 && !rival && selectsServed) {
+      if ((status?.matched ?? 0) === 0 && problems.length === 0 && !competitor && selectsServed) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");
         return [
           ...ineffective,

@@ -1,4 +1,4 @@
-/** Reports workloads that do not run on their members: pods that wait or crash, rollouts that stand still, failed Jobs. */
+/** Reports workloads that do not run on their members: pods that wait or crash, rollouts that make no progress, failed Jobs. */
 import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import type { Kind } from "@flotilla/apimachinery";
@@ -31,7 +31,7 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
   name: "workloads",
   summary: "the pods of workloads run on their members",
   reports:
-    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that stands still or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that makes no progress or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),
@@ -76,7 +76,7 @@ function candidatesIn(
     ...bindings.flatMap((binding) => candidateOfBinding(binding, moment) ?? []),
     ...works.flatMap((work) => candidatesOfWork(work, { ...moment, members })),
   ].filter(
-    ({ trouble, copies }) => trouble !== "rule failed" && (!only || copies.some(({ cluster }) => only.has(cluster))),
+    ({ problem, copies }) => problem !== "rule failed" && (!only || copies.some(({ cluster }) => only.has(cluster))),
   );
 }
 

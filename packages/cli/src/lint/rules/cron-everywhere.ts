@@ -1,5 +1,5 @@
 /** Finds cron jobs that run in every cluster. */
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const cronEverywhere = defineRule({
@@ -10,8 +10,8 @@ export const cronEverywhere = defineRule({
   fix: "Limit the placement to one cluster: a spread constraint by cluster with `maxGroups: 1`, or one name. If every cluster should run it, disable this rule.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/AdvancedCronJob", "batch/CronJob")) {
-      const journey = severalJourney(fleet, manifest);
-      if (journey) yield { manifest, path: ["spec", "schedule"], message: copyText(journey) };
+      const propagation = severalPropagation(fleet, manifest);
+      if (propagation) yield { manifest, path: ["spec", "schedule"], message: copyText(propagation) };
     }
   },
 });

@@ -2,7 +2,7 @@
 import { labelsAt, objectAt, textAt } from "../fields.ts";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { LintManifest } from "../lint-manifest.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
 import { RETAIN_REPLICAS } from "@flotilla/karmada";
@@ -15,15 +15,15 @@ export const hpaWithDivision = defineRule({
   fix: 'Set each member\'s limits with an OverridePolicy, and label the template with `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
   *check(fleet) {
     for (const manifest of fleet.of("autoscaling/HorizontalPodAutoscaler")) {
-      if (fleet.journeysOf(manifest).length === 0) continue;
+      if (fleet.propagationsOf(manifest).length === 0) continue;
       const target = fleet.manifests.find((other) => isTarget(manifest, other));
-      const journey = target && severalJourney(fleet, target);
-      if (!target || journey?.how !== "divided") continue;
+      const propagation = target && severalPropagation(fleet, target);
+      if (!target || propagation?.how !== "divided") continue;
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
       if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN_REPLICAS] === "true") continue;
-      yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(journey)}` };
+      yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(propagation)}` };
     }
   },
 });

@@ -13,8 +13,8 @@ export const jobIndexes = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of("batch/Job")) {
       if (textAt(manifest.object, "spec", "completionMode") !== "Indexed") continue;
-      const journey = fleet.journeysOf(manifest).find((each) => reachesSeveral(each) && each.how !== "copied");
-      if (journey) yield { manifest, path: ["spec", "completionMode"], message: copyText(journey) };
+      const propagation = fleet.propagationsOf(manifest).find((each) => reachesSeveral(each) && each.how !== "copied");
+      if (propagation) yield { manifest, path: ["spec", "completionMode"], message: copyText(propagation) };
     }
   },
 });

@@ -1,6 +1,6 @@
 /** Finds budgets that apply in full to every cluster. */
 import { shown, valueAt } from "../fields.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 const KINDS = ["policy.kruise.io/PodUnavailableBudget", "policy/PodDisruptionBudget"];
@@ -20,12 +20,12 @@ export const kruiseBudgetPerCluster = defineRule({
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
-      const journey = field === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
-      if (field !== undefined && journey)
+      const propagation = field === undefined || isOverridden ? undefined : severalPropagation(fleet, manifest);
+      if (field !== undefined && propagation)
         yield {
           manifest,
           path: ["spec", field],
-          message: `${copyText(journey)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} applies in each`,
+          message: `${copyText(propagation)}, and ${field} ${shown(valueAt(manifest.object, "spec", field))} applies in each`,
         };
     }
   },

@@ -1,6 +1,6 @@
 /** Finds DaemonSet partitions in percent, which every cluster rounds down. */
 import { isPercent, shown } from "../fields.ts";
-import { ADVANCED_DAEMON_SET, copyText, partitionOf, severalJourney } from "../rollouts.ts";
+import { ADVANCED_DAEMON_SET, copyText, partitionOf, severalPropagation } from "../rollouts.ts";
 import { countsPerCluster } from "../lint-fleet.ts";
 import { defineRule } from "../rule.ts";
 
@@ -13,12 +13,12 @@ export const kruiseDaemonsetPartition = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_DAEMON_SET)) {
       const partition = partitionOf(manifest);
-      const journey = isPercent(partition?.value) ? severalJourney(fleet, manifest) : undefined;
-      if (partition && journey && (manifest.inside || countsPerCluster(manifest)))
+      const propagation = isPercent(partition?.value) ? severalPropagation(fleet, manifest) : undefined;
+      if (partition && propagation && (manifest.inside || countsPerCluster(manifest)))
         yield {
           manifest,
           path: partition.path,
-          message: `${copyText(journey)}, and each holds back ${shown(partition.value)} of its nodes, rounded down`,
+          message: `${copyText(propagation)}, and each holds back ${shown(partition.value)} of its nodes, rounded down`,
         };
     }
   },

@@ -1,6 +1,6 @@
 /** Finds deletion costs, which only rank pods within a cluster. */
 import { labelsAt } from "../fields.ts";
-import { copyText, podTemplateOf, REPLICATED, severalJourney } from "../rollouts.ts";
+import { copyText, podTemplateOf, REPLICATED, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 const COST = "controller.kubernetes.io/pod-deletion-cost";
@@ -14,9 +14,12 @@ export const kruiseDeletionCost = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED)) {
       const { template, path } = podTemplateOf(manifest);
-      const journey =
-        labelsAt(template, "metadata", "annotations")[COST] === undefined ? undefined : severalJourney(fleet, manifest);
-      if (journey) yield { manifest, path: [...path, "metadata", "annotations", COST], message: copyText(journey) };
+      const propagation =
+        labelsAt(template, "metadata", "annotations")[COST] === undefined
+          ? undefined
+          : severalPropagation(fleet, manifest);
+      if (propagation)
+        yield { manifest, path: [...path, "metadata", "annotations", COST], message: copyText(propagation) };
     }
   },
 });

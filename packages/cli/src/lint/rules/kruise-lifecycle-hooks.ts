@@ -1,6 +1,6 @@
 /** Finds lifecycle hooks, which need a controller on every member. */
 import { listAt, objectAt } from "../fields.ts";
-import { copyText, PARTITIONED, severalJourney } from "../rollouts.ts";
+import { copyText, PARTITIONED, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 const HOOKS = ["preDelete", "inPlaceUpdate", "preNormal"] as const;
@@ -19,12 +19,12 @@ export const kruiseLifecycleHooks = defineRule({
             listAt(manifest.object, "spec", "lifecycle", name, "finalizersHandler").length >
           0,
       );
-      const journey = hook && severalJourney(fleet, manifest);
-      if (hook && journey)
+      const propagation = hook && severalPropagation(fleet, manifest);
+      if (hook && propagation)
         yield {
           manifest,
           path: ["spec", "lifecycle", hook],
-          message: `${copyText(journey)}, and pods wait for ${hook} in each`,
+          message: `${copyText(propagation)}, and pods wait for ${hook} in each`,
         };
     }
   },

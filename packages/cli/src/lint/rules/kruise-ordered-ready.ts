@@ -1,6 +1,6 @@
 /** Finds OrderedReady sets, whose order only holds within a cluster. */
 import { textAt } from "../fields.ts";
-import { ADVANCED_STATEFUL_SET, copyText, severalJourney } from "../rollouts.ts";
+import { ADVANCED_STATEFUL_SET, copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseOrderedReady = defineRule({
@@ -11,11 +11,11 @@ export const kruiseOrderedReady = defineRule({
   fix: "Schedule the set to one cluster if the order matters, or use `podManagementPolicy: Parallel` if it does not.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_STATEFUL_SET)) {
-      const journey =
+      const propagation =
         textAt(manifest.object, "spec", "podManagementPolicy") === "OrderedReady"
-          ? severalJourney(fleet, manifest)
+          ? severalPropagation(fleet, manifest)
           : undefined;
-      if (journey) yield { manifest, path: ["spec", "podManagementPolicy"], message: copyText(journey) };
+      if (propagation) yield { manifest, path: ["spec", "podManagementPolicy"], message: copyText(propagation) };
     }
   },
 });

@@ -1,12 +1,12 @@
-/** Finds parallelism, which counts in every cluster. */
+/** Finds parallelism, which applies to each cluster separately. */
 import { shown, valueAt } from "../fields.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseParallelism = defineRule({
   id: "kruise-parallelism",
   severity: "warning",
-  summary: "parallelism counts in every cluster",
+  summary: "parallelism applies to each cluster separately",
   why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or database is the parallelism times the number of clusters.",
   fix: "Divide the number by the clusters, set each cluster's own with an OverridePolicy, or propagate the job to one cluster after another.",
   *check(fleet) {
@@ -19,12 +19,12 @@ export const kruiseParallelism = defineRule({
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
-      const journey = parallelism === undefined || isOverridden ? undefined : severalJourney(fleet, manifest);
-      if (journey)
+      const propagation = parallelism === undefined || isOverridden ? undefined : severalPropagation(fleet, manifest);
+      if (propagation)
         yield {
           manifest,
           path: ["spec", "parallelism"],
-          message: `${copyText(journey)}, and each runs ${shown(parallelism)} at a time`,
+          message: `${copyText(propagation)}, and each runs ${shown(parallelism)} at a time`,
         };
     }
   },

@@ -12,15 +12,15 @@ export const kruisePartitionPercent = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const partition = partitionOf(manifest);
-      const journey =
+      const propagation =
         isPercent(partition?.value) && partition.value !== "100%" && partition.value !== "0%"
           ? copiedToSeveral(fleet, manifest)
           : undefined;
-      if (partition && journey)
+      if (partition && propagation)
         yield {
           manifest,
           path: partition.path,
-          message: `${copyText(journey)}, and each takes ${shown(partition.value)} of its own pods`,
+          message: `${copyText(propagation)}, and each takes ${shown(partition.value)} of its own pods`,
         };
     }
   },

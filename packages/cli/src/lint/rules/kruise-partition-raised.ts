@@ -32,7 +32,7 @@ export const kruisePartitionRaised = defineRule({
 });
 
 const isTakenBack = (fleet: LintFleet, manifest: LintManifest): boolean =>
-  manifest.kind === "CloneSet" && fleet.journeysOf(manifest).some(({ how }) => how === "divided");
+  manifest.kind === "CloneSet" && fleet.propagationsOf(manifest).some(({ how }) => how === "divided");
 
 /** Of a hundred; numbers and percentages are not compared with each other. */
 function pods(manifest: LintManifest): number | undefined {

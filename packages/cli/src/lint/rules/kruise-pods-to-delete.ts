@@ -1,6 +1,6 @@
 /** Finds pod names in a workload that is copied to many clusters. */
 import { textsAt } from "../fields.ts";
-import type { Journey, LintFleet } from "../lint-fleet.ts";
+import type { Propagation, LintFleet } from "../lint-fleet.ts";
 import type { LintManifest } from "../lint-manifest.ts";
 import { reachesSeveral } from "../lint-fleet.ts";
 import { CLONE_SET, copyText } from "../rollouts.ts";
@@ -15,16 +15,16 @@ export const kruisePodsToDelete = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(CLONE_SET)) {
       const names = textsAt(manifest.object, "spec", "scaleStrategy", "podsToDelete");
-      const journey = names.length > 0 ? copyingJourney(fleet, manifest) : undefined;
-      if (journey)
+      const propagation = names.length > 0 ? copyingPropagation(fleet, manifest) : undefined;
+      if (propagation)
         yield {
           manifest,
           path: ["spec", "scaleStrategy", "podsToDelete"],
-          message: `${copyText(journey)}, and ${names.slice(0, 3).join(", ")} ${names.length === 1 ? "is" : "are"} in one of them`,
+          message: `${copyText(propagation)}, and ${names.slice(0, 3).join(", ")} ${names.length === 1 ? "is" : "are"} in one of them`,
         };
     }
   },
 });
 
-const copyingJourney = (fleet: LintFleet, manifest: LintManifest): Journey | undefined =>
-  fleet.journeysOf(manifest).find((journey) => journey.how === "copied" && reachesSeveral(journey));
+const copyingPropagation = (fleet: LintFleet, manifest: LintManifest): Propagation | undefined =>
+  fleet.propagationsOf(manifest).find((propagation) => propagation.how === "copied" && reachesSeveral(propagation));

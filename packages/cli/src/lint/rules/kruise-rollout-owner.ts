@@ -16,7 +16,7 @@ export const kruiseRolloutOwner = defineRule({
   fix: "Control the release with the partition of the template on the hub, without a Rollout; or omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
   *check(fleet) {
     for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
-      if (fleet.journeysOf(manifest).length === 0) continue;
+      if (fleet.propagationsOf(manifest).length === 0) continue;
       const ref = {
         ...objectAt(manifest.object, "spec", "objectRef", "workloadRef"),
         ...objectAt(manifest.object, "spec", "workloadRef"),
@@ -30,14 +30,14 @@ export const kruiseRolloutOwner = defineRule({
       );
       if (
         !target ||
-        fleet.journeysOf(target).length === 0 ||
+        fleet.propagationsOf(target).length === 0 ||
         labelsAt(target.object, "metadata", "annotations")[DRIFT] === "report"
       )
         continue;
       yield {
         manifest,
         path: ["spec"],
-        message: `${target.title} is propagated by ${fleet.journeysOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with its own partition" : ""}`,
+        message: `${target.title} is propagated by ${fleet.propagationsOf(target)[0]?.via.title ?? ""}${partitionOf(target) ? " with its own partition" : ""}`,
       };
     }
     for (const manifest of fleet.manifests) {

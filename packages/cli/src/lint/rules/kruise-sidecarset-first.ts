@@ -18,7 +18,7 @@ export const kruiseSidecarsetFirst = defineRule({
       (manifest) =>
         manifest.kind !== "SidecarSet" &&
         valueAt(podTemplateOf(manifest).template, "spec", "containers") !== undefined &&
-        fleet.journeysOf(manifest).length > 0,
+        fleet.propagationsOf(manifest).length > 0,
     );
     const byNamespace = Map.groupBy(workloads, namespaceOf);
     for (const manifest of fleet.of(SIDECAR_SET)) {
@@ -43,22 +43,22 @@ export const kruiseSidecarsetFirst = defineRule({
       if (missed)
         yield {
           manifest,
-          message: `${missed.title} is propagated to ${namesText(fleet, missed)}, the SidecarSet ${fleet.journeysOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
+          message: `${missed.title} is propagated to ${namesText(fleet, missed)}, the SidecarSet ${fleet.propagationsOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
         };
     }
   },
 });
 
 function isMissed(fleet: LintFleet, sidecars: LintManifest, workload: LintManifest): boolean {
-  const [there] = fleet.journeysOf(sidecars);
+  const [there] = fleet.propagationsOf(sidecars);
   if (!there) return true;
   if (!there.names) return false; // It is propagated to every matching member.
   return fleet
-    .journeysOf(workload)
+    .propagationsOf(workload)
     .some(({ names }) => names === undefined || names.some((name) => !there.names?.includes(name)));
 }
 
 function namesText(fleet: LintFleet, manifest: LintManifest): string {
-  const names = fleet.journeysOf(manifest)[0]?.names;
+  const names = fleet.propagationsOf(manifest)[0]?.names;
   return names ? names.join(", ") : "every matching member";
 }

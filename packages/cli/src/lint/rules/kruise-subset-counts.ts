@@ -42,7 +42,7 @@ export const kruiseSubsetCounts = defineRule({
 
 /** What changes a cluster's replicas without dividing the subsets. */
 function undividedBy(fleet: LintFleet, manifest: LintManifest): string | undefined {
-  if (countsPerCluster(manifest) && fleet.journeysOf(manifest).some(({ how }) => how === "divided"))
+  if (countsPerCluster(manifest) && fleet.propagationsOf(manifest).some(({ how }) => how === "divided"))
     return "its replicas are divided over clusters";
   const override = fleet.overrides.find(
     (policy) =>

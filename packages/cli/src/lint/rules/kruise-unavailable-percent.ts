@@ -12,12 +12,12 @@ export const kruiseUnavailablePercent = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");
-      const journey = isPercent(budget?.value) ? copiedToSeveral(fleet, manifest) : undefined;
-      if (budget && journey)
+      const propagation = isPercent(budget?.value) ? copiedToSeveral(fleet, manifest) : undefined;
+      if (budget && propagation)
         yield {
           manifest,
           path: budget.path,
-          message: `${copyText(journey)}, and each allows ${shown(budget.value)} of its own pods to be down`,
+          message: `${copyText(propagation)}, and each allows ${shown(budget.value)} of its own pods to be down`,
         };
     }
   },

@@ -1,6 +1,6 @@
 /** Finds fields whose meaning depends on the version of OpenKruise. */
 import { listAt, numberAt, textAt, valueAt } from "../fields.ts";
-import { ADVANCED_STATEFUL_SET, CLONE_SET, copyText, severalJourney } from "../rollouts.ts";
+import { ADVANCED_STATEFUL_SET, CLONE_SET, copyText, severalPropagation } from "../rollouts.ts";
 import type { LintManifest } from "../lint-manifest.ts";
 import { defineRule } from "../rule.ts";
 import type { FieldPath } from "../fields.ts";
@@ -14,8 +14,9 @@ export const kruiseVersionDefaults = defineRule({
   *check(fleet) {
     for (const manifest of fleet.of(CLONE_SET, ADVANCED_STATEFUL_SET)) {
       const found = dependsOnVersion(manifest);
-      const journey = found && severalJourney(fleet, manifest);
-      if (found && journey) yield { manifest, path: found.path, message: `${found.message}; ${copyText(journey)}` };
+      const propagation = found && severalPropagation(fleet, manifest);
+      if (found && propagation)
+        yield { manifest, path: found.path, message: `${found.message}; ${copyText(propagation)}` };
     }
   },
 });

@@ -1,12 +1,12 @@
 /** Finds subset limits that count in every cluster. */
 import { isPercent, itemsAt, shown, textAt, valueAt } from "../fields.ts";
-import { copyText, severalJourney } from "../rollouts.ts";
+import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
 
 export const kruiseWorkloadSpread = defineRule({
   id: "kruise-workload-spread",
   severity: "warning",
-  summary: "the subsets of a WorkloadSpread count in every cluster",
+  summary: "the subsets of a WorkloadSpread apply to each cluster separately",
   why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster, and percentages are rounded up in each and must be 100 there.",
   fix: "Set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {
@@ -23,12 +23,12 @@ export const kruiseWorkloadSpread = defineRule({
           severity: "error",
           message: `the subsets add up to ${sum} %, not 100`,
         };
-      const journey = limited.length > 0 ? severalJourney(fleet, manifest) : undefined;
-      if (journey)
+      const propagation = limited.length > 0 ? severalPropagation(fleet, manifest) : undefined;
+      if (propagation)
         yield {
           manifest,
           path: limited[0]?.path ?? [],
-          message: `${copyText(journey)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
+          message: `${copyText(propagation)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
         };
     }
   },

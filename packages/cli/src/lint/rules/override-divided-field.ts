@@ -16,7 +16,7 @@ export const overrideDividedField = defineRule({
     for (const policy of fleet.overrides) {
       const divided = fleet
         .selectedBy(policy)
-        .find(({ manifest }) => fleet.journeysOf(manifest).some(({ how }) => how === "divided"));
+        .find(({ manifest }) => fleet.propagationsOf(manifest).some(({ how }) => how === "divided"));
       if (!divided) continue;
       const places: FieldPath[] = [
         ["spec", "overriders"],

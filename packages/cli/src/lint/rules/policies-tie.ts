@@ -23,14 +23,14 @@ export const policiesTie = defineRule({
           selects(item, policy, manifest),
         ].join(" ");
         const known = claims.get(manifest) ?? new Map<string, string>();
-        const rival = known.get(rank);
-        if (rival !== undefined && rival !== policy.title)
+        const competitor = known.get(rank);
+        if (competitor !== undefined && competitor !== policy.title)
           yield {
             manifest: policy,
             path: selector,
-            message: `${rival} also selects ${manifest.title}, with the same priority`,
+            message: `${competitor} also selects ${manifest.title}, with the same priority`,
           };
-        known.set(rank, rival ?? policy.title);
+        known.set(rank, competitor ?? policy.title);
         claims.set(manifest, known);
       }
     }

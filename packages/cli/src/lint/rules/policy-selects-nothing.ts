@@ -10,7 +10,7 @@ export const policySelectsNothing = defineRule({
   id: "policy-selects-nothing",
   severity: "warning",
   summary: "a policy selects nothing among the files",
-  why: "Kind, name, namespace or labels match no given manifest, so the policy would propagate nothing. A spelling mistake looks like this.",
+  why: "Kind, name, namespace or labels match no given manifest, so the policy would propagate nothing. Usually the selector is misspelt.",
   fix: "Fix the selector, or pass lint the files with the objects, too.",
   check: (fleet) => unusedSelectors(fleet, fleet.policies),
 });

@@ -16,7 +16,7 @@ export const twoOwners = defineRule({
       const policy = manifest.inside ? undefined : fleet.policyOf(manifest);
       const other = policy && brought.get(identityOf(manifest));
       if (!policy || !other) continue;
-      const [of, by] = [fleet.journeysOf(manifest)[0]?.names, fleet.journeysOf(other)[0]?.names];
+      const [of, by] = [fleet.propagationsOf(manifest)[0]?.names, fleet.propagationsOf(other)[0]?.names];
       if (of && by && !of.some((name) => by.includes(name))) continue;
       yield { manifest: other, message: `${policy.title} also propagates it` };
     }

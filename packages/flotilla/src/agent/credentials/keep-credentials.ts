@@ -96,7 +96,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
     await store.save(credentials, signal);
     unsaved = undefined;
     take(credentials);
-    log.info("have a certificate", {
+    log.info("certificate issued", {
       user: identityOf(agent).commonName,
       until: new Date(expiresMs(credentials.cert)).toISOString(),
     });
@@ -129,7 +129,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
   }
 
   /** Retries without limit: a hub may be unreachable for days, and an approver may be absent. */
-  async function insist<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async function retryUntilDone<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let attempt = 0; ; attempt++) {
       try {
         return await work();
@@ -158,7 +158,7 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
         return stored;
       }
       log.info("requesting credentials from the hub", { why: problem });
-      return insist(() => begin(agent, signal), signal);
+      return retryUntilDone(() => begin(agent, signal), signal);
     },
     source: {
       async current() {
@@ -176,7 +176,10 @@ export function createCredentialKeeper(options: CredentialKeeperOptions): Creden
           if (dueMs > 0) await sleep(clock, Math.min(dueMs, LONGEST_WAIT_MS), signal);
           // An expired certificate cannot authenticate a request for its own renewal.
           else
-            await insist(() => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)), signal);
+            await retryUntilDone(
+              () => (expiresMs(cert) <= clock.now() ? begin(agent, signal) : renew(agent, signal)),
+              signal,
+            );
         } catch (error) {
           if (!signal.aborted) throw error;
         }

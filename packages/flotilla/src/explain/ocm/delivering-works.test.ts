@@ -42,7 +42,7 @@ test("a kind of the same name in another group does not match", () => {
   ]);
 });
 
-test("skips empty manifests", () => {
+test("a search for delivering ManifestWorks skips empty manifests", () => {
   expect(
     findDeliveringWorks([makeWork("paris", {}, { kind: "Deployment", metadata: "web" })], undefined, "web-deployment"),
   ).toBeUndefined();

@@ -70,7 +70,7 @@ export function explainReplicaSet(
     const current = chosen
       .flatMap((cluster) => byCluster.get(cluster) ?? [])
       .filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
-    const { reason, timedOut } = waitingOutlook(rolloutStrategy, groups, current, nowMs);
+    const { reason, timedOut } = waitingForecast(rolloutStrategy, groups, current, nowMs);
     const rows = chosen.map((cluster) =>
       applyStrategy(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason),
     );
@@ -110,7 +110,7 @@ function undecidedProblem(placement: string, verdict: "absent" | "deciding"): Pr
 /**
  * Applies the strategy to the current state: which clusters timed out, and why the remaining clusters wait, if they do.
  */
-function waitingOutlook(
+function waitingForecast(
   strategy: Strategy,
   groups: readonly DecisionGroup[],
   current: readonly Work[],

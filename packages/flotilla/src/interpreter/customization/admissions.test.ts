@@ -49,7 +49,7 @@ describe("two customizations of one target", () => {
     expect(status).toBe(201);
   });
 
-  test("of different versions do not conflict", async () => {
+  test("two customizations of one target of different versions do not conflict", async () => {
     await create(makeCustomization("a", { healthInterpretation: HEALTH }));
 
     const { status } = await create(
@@ -84,7 +84,7 @@ describe("a customization", () => {
     );
   });
 
-  test("with warnings can be labelled without repeating them", async () => {
+  test("a customization with warnings can be labelled without repeating them", async () => {
     const created = await create(
       makeCustomization("a", { healthInterpretation: "function InterpretHealth(o) a = 1 return true end" }),
     );
@@ -116,14 +116,14 @@ describe("a customization", () => {
     );
   });
 
-  test("in shorthand is rejected for its error, not for being shorthand", async () => {
+  test("a customization in shorthand is rejected for its error, not for being shorthand", async () => {
     const { status, body } = await create(withRules("a", { replicas: { luaScript: "function GetReplicas(" } }));
 
     expect(status).toBe(422);
     expect(body["message"]).toContain("spec.customizations.replicaResource.luaScript: Invalid value");
   });
 
-  test("with a non-object value is rejected by the schema", async () => {
+  test("a customization with a non-object value is rejected by the schema", async () => {
     for (const customizations of [5, [], "x", { replicas: 5 }, { retention: [] }]) {
       const { status, body } = await create(withRules("a", customizations as object));
 

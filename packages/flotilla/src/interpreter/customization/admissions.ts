@@ -9,8 +9,8 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { checkCustomization } from "./check.ts";
 import type { CustomizationFindings } from "./check.ts";
-import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
-import type { Customization } from "./rules.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./customization-rules.ts";
+import type { Customization } from "./customization-rules.ts";
 import { convertShorthand } from "./shorthand.ts";
 
 const { group, kind } = ResourceInterpreterCustomization;
@@ -52,15 +52,15 @@ function findingsOf(customization: Customization): CustomizationFindings {
 export function findConflicts(customization: Customization, others: readonly Customization[]): FieldError[] {
   const { name } = customization.metadata;
   const { apiVersion, kind: targetKind } = customization.spec.target;
-  const rivals = others.filter(
+  const competitors = others.filter(
     ({ metadata, spec: { target } }) =>
       metadata.name !== name && target.apiVersion === apiVersion && target.kind === targetKind,
   );
   return CUSTOMIZATION_RULES.flatMap(({ field: rule, operation }) => {
     if (operation === "InterpretDependency" || scriptOf(customization, rule) === undefined) return [];
-    const rival = rivals.find((other) => scriptOf(other, rule) !== undefined);
-    if (!rival) return [];
-    const why = `conflicting with InterpreterOperation(${operation}) of existing ResourceInterpreterCustomization(${rival.metadata.name})`;
+    const competitor = competitors.find((other) => scriptOf(other, rule) !== undefined);
+    if (!competitor) return [];
+    const why = `conflicting with InterpreterOperation(${operation}) of existing ResourceInterpreterCustomization(${competitor.metadata.name})`;
     return [field.forbidden(`spec.customizations.${rule}`, why)];
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { checkCustomization } from "./check.ts";
-import type { RuleField } from "./rules.ts";
+import type { RuleField } from "./customization-rules.ts";
 import { makeCustomization } from "./test-customization.ts";
 
 const problems = (scripts: Partial<Record<RuleField, string>>): string[] =>
@@ -77,7 +77,7 @@ describe("rejects a script", () => {
     ]);
   });
 
-  test("without a target", () => {
+  test("rejects a script without a target", () => {
     const { errors } = checkCustomization(makeCustomization("a", {}, { apiVersion: "", kind: "" }));
 
     expect(errors.map(({ field, message }) => `${field}: ${message}`)).toEqual([
@@ -173,19 +173,19 @@ describe("warns the author of a Retain rule", () => {
     checkCustomization(makeCustomization("a", { retention: `function Retain(d, o)\n${body}\nreturn d\nend` }, target))
       .warnings;
 
-  test("that keeps the strategy, however it is written", () => {
+  test("warns the author of a Retain rule that keeps the strategy, however it is written", () => {
     expect(warningsOf("for k, v in pairs(o.spec) do if k:sub(1, 6) == 'update' then d.spec[k] = v end end")).toEqual([
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than asked",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than requested",
     ]);
   });
 
-  test("that keeps the replicas", () => {
+  test("warns the author of a Retain rule that keeps the replicas", () => {
     expect(warningsOf("d.spec.replicas = o.spec.replicas", { apiVersion: "apps/v1", kind: "Deployment" })).toEqual([
       "spec.customizations.retention: the Retain rule leaves to the members spec.replicas: values of the template apply only where the object is created",
     ]);
   });
 
-  test("not if it keeps other fields, fails on a probe, or the kind has no replicas", () => {
+  test("does not warn the author of a Retain rule if it keeps other fields, fails on a probe, or the kind has no replicas", () => {
     expect(warningsOf("d.spec.minReadySeconds = o.spec.minReadySeconds")).toEqual([]);
     expect(warningsOf("d.spec.replicas = o.spec.autoscaling.replicas")).toEqual([]);
     expect(warningsOf("d.spec = o.spec", { apiVersion: "v1", kind: "Service" })).toEqual([]);

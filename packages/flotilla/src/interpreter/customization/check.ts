@@ -8,8 +8,8 @@ import { compileKubeScript, DEFAULT_BUDGET, LuaSyntaxError } from "../scripts/in
 import type { LuaBudget } from "../scripts/index.ts";
 import { inspectScript } from "./inspect-script.ts";
 import { renderRetained, retainedByScript } from "./retained-by-script.ts";
-import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
-import type { Customization, CustomizationRule } from "./rules.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./customization-rules.ts";
+import type { Customization, CustomizationRule } from "./customization-rules.ts";
 
 export interface CustomizationFindings {
   errors: FieldError[];

@@ -7,8 +7,8 @@ import type { Beneath, KindRules } from "@flotilla/kubernetes";
 import type { LuaEngine } from "../scripts/index.ts";
 import { checkedDependencies, mergeDependencies } from "./dependencies.ts";
 import { OwnedProgram } from "./owned-program.ts";
-import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
-import type { Customization, RuleField } from "./rules.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./customization-rules.ts";
+import type { Customization, RuleField } from "./customization-rules.ts";
 import { asInput, asItem, componentsOf, replicasOf, requireSameIdentity, withStatusOf } from "./script-values.ts";
 
 type Make<R extends keyof KindRules> = (program: OwnedProgram) => KindRules[R];

@@ -8,8 +8,8 @@ import { OPERATIONS } from "@flotilla/kubernetes";
 import type { ChangedKind, KindRules, Level } from "@flotilla/kubernetes";
 import type { LuaEngine } from "../scripts/index.ts";
 import { createKindRules } from "./kind-rules.ts";
-import { CUSTOMIZATION_RULES, scriptOf } from "./rules.ts";
-import type { Customization } from "./rules.ts";
+import { CUSTOMIZATION_RULES, scriptOf } from "./customization-rules.ts";
+import type { Customization } from "./customization-rules.ts";
 
 export interface CustomizationLevel extends Level {
   readonly name: "customization";

@@ -11,8 +11,8 @@ import { retainedFieldsIn, retainProbes } from "../retained-fields.ts";
 import type { RetainedField } from "../retained-fields.ts";
 import { compileKubeScript, runFunction } from "../scripts/index.ts";
 import type { LuaBudget } from "../scripts/index.ts";
-import { scriptOf } from "./rules.ts";
-import type { Customization } from "./rules.ts";
+import { scriptOf } from "./customization-rules.ts";
+import type { Customization } from "./customization-rules.ts";
 
 /** Empty for kinds without replicas and without a release, and for scripts that fail on such an object. */
 export function retainedByScript(customization: Customization, budget: LuaBudget): RetainedField[] {
@@ -56,5 +56,5 @@ export function renderRetained(retained: readonly RetainedField[]): string | und
   if (retained.length === 0) return undefined;
   const paths = retained.map(({ path }) => path).join(", ");
   const isReleaseTaken = retained.some(({ field }) => field !== "replicas");
-  return `the Retain rule ${LEFT_TO_MEMBERS} ${paths}: values of the template apply only where the object is created${isReleaseTaken ? ", so the hub cannot release by partition, and stops a release that would reach more pods than asked" : ""}`;
+  return `the Retain rule ${LEFT_TO_MEMBERS} ${paths}: values of the template apply only where the object is created${isReleaseTaken ? ", so the hub cannot release by partition, and stops a release that would reach more pods than requested" : ""}`;
 }

@@ -13,7 +13,7 @@ import { parseFieldPath } from "./field-path.ts";
 import type { FieldPath } from "./field-path.ts";
 import { isPathRule, maxPathsOf, pathScript } from "./path-scripts.ts";
 import type { PathRule } from "./path-scripts.ts";
-import { CUSTOMIZATION_RULES } from "./rules.ts";
+import { CUSTOMIZATION_RULES } from "./customization-rules.ts";
 
 type Rules = DeepReadonly<JsonObject>;
 

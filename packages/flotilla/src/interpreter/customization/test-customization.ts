@@ -1,7 +1,7 @@
 /** Customizations for the tests in this directory. */
 import type { CustomizationRules } from "@flotilla/apimachinery/facts/config-karmada-v1alpha1.ts";
 import type { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import type { RuleField } from "./rules.ts";
+import type { RuleField } from "./customization-rules.ts";
 
 export const TARGET = { apiVersion: "example.com/v1", kind: "Web" };
 

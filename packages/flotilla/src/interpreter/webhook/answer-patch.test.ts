@@ -55,7 +55,7 @@ describe("a response with a patch", () => {
     });
   });
 
-  test("that is null changes nothing", () => {
+  test("a response with a patch that is null changes nothing", () => {
     expect(readPatched({ patchType: "JSONPatch", patch: base64(null) }, workload)).toBe(workload);
   });
 

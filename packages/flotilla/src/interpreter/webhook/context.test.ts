@@ -27,13 +27,13 @@ describe("a request", () => {
     expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "InterpretHealth", replicas: 0 } });
   });
 
-  test("for ReviseReplica has the number of replicas", () => {
+  test("a request for ReviseReplica has the number of replicas", () => {
     const request = renderRequest(UID, { operation: "ReviseReplica", object: workload, replicas: 7 });
 
     expect(sent(request)).toEqual({ ...context, request: { ...common, operation: "ReviseReplica", replicas: 7 } });
   });
 
-  test("for Retain has the member's object", () => {
+  test("a request for Retain has the member's object", () => {
     const observed = { ...workload, spec: { replicas: 3, paused: true } };
 
     const request = renderRequest(UID, { operation: "Retain", object: workload, observed });
@@ -44,7 +44,7 @@ describe("a request", () => {
     });
   });
 
-  test("for AggregateStatus has every member's status, and omits an empty list", () => {
+  test("a request for AggregateStatus has every member's status, and omits an empty list", () => {
     const items = [{ clusterName: "paris", status: { readyReplicas: 1 }, applied: true, health: "Healthy" as const }];
 
     const request = renderRequest(UID, { operation: "AggregateStatus", object: workload, items });
@@ -57,7 +57,7 @@ describe("a request", () => {
     expect(sent(empty)).toEqual({ ...context, request: { ...common, operation: "AggregateStatus", replicas: 0 } });
   });
 
-  test("for a cluster-scoped object has no namespace, and one for the core group has an empty group", () => {
+  test("a request for a cluster-scoped object has no namespace, and one for the core group has an empty group", () => {
     const node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
 
     const request = renderRequest(UID, { operation: "InterpretHealth", object: node });
@@ -150,7 +150,7 @@ describe("a response", () => {
     });
   }
 
-  test("with brackets in its strings does not count as deeply nested", () => {
+  test("a response with brackets in its strings does not count as deeply nested", () => {
     const response = { uid: UID, successful: true, note: `${"[".repeat(5000)}\\"` };
 
     expect(readResponse(bytes({ response }), UID)).toEqual(response);

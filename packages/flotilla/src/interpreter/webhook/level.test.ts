@@ -384,7 +384,7 @@ describe("a failing webhook", () => {
     await expect(answer).rejects.toThrow('"not today"');
   });
 
-  test("with an invalid failure policy logs a warning and fails", async () => {
+  test("a failing webhook with an invalid failure policy logs a warning and fails", async () => {
     const webhook = await serve(refusing);
     const lines: string[] = [];
     const log = createLog({ level: "info", clock: createFakeClock(), write: (line) => lines.push(line) });

@@ -17,8 +17,8 @@ import type { ConnectWebhook, ResolveService } from "@flotilla/client";
 import { createHook } from "./hook.ts";
 import type { FailurePolicy, GroupVersionKind, Hook } from "./hook.ts";
 import { HookMetrics, writeHookMetrics } from "./hook-metrics.ts";
-import { ALL_OPERATIONS, rulesOfWebhooks } from "./rules.ts";
-import type { IgnoredFailures } from "./rules.ts";
+import { ALL_OPERATIONS, rulesOfWebhooks } from "./webhook-rules.ts";
+import type { IgnoredFailures } from "./webhook-rules.ts";
 
 /**
  * An annotation of a configuration: with `Ignore` a lower level is used when one of its webhooks fails. `Fail` is the

@@ -134,7 +134,7 @@ const cases: Record<string, { request: AgentRequest; facts?: Partial<AgentReques
   },
   "a renewal is denied after the Cluster has left": {
     request: renewal,
-    want: "cluster paris is no pull member of this hub",
+    want: "cluster paris is not a pull member of this hub",
   },
   "a renewal without permission is left to an administrator": {
     request: renewal,

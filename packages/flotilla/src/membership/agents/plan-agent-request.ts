@@ -80,7 +80,7 @@ function planRenewal(cluster: string, { isAllowed, isPullMember, reservedFor }: 
   if (!isAllowed) return { type: "leave" };
   return isPullMember || reservedFor !== undefined
     ? { type: "approve", message: SELF_MESSAGE }
-    : deny(`cluster ${cluster} is no pull member of this hub; register it again with 'flotilla register'`);
+    : deny(`cluster ${cluster} is not a pull member of this hub; register it again with 'flotilla register'`);
 }
 
 function planRegistration(

@@ -115,7 +115,7 @@ describe("taints", () => {
     expect(merged.managedCluster.taints).toEqual([{ key: "dear", effect: "PreferNoSelect" }]);
   });
 
-  test("that report a member's health stay on their own registration", () => {
+  test("taints that report a member's health stay on their own registration", () => {
     const merged = merge(
       { taints: [{ key: "cluster.karmada.io/not-ready", effect: "NoSchedule" }] },
       { taints: [{ key: "cluster.open-cluster-management.io/unreachable", effect: "NoSelect" }] },

@@ -243,7 +243,7 @@ export function createPlacementController({
         return done;
       const nowMs = clock.now();
       const startMs = meter?.nowMs() ?? 0;
-      const plan = planPlacement(placement, { ...sources.inputOf(placement, nowMs), ...(meter && { meter }) });
+      const plan = planPlacement(placement, { ...sources.inputOf(placement, nowMs), meter });
       const decidedMs = meter?.nowMs() ?? 0;
       meter?.scheduled(decidedMs - startMs);
       const before = recorder ? namesIn(sources.decisionsOf(placement)) : [];

@@ -223,7 +223,7 @@ describe("taints", () => {
     taints: [{ key: "down", effect: "NoSelect", timeAdded: new Date(NOW - 10_000).toISOString() }],
   });
 
-  test("with effect NoSelectIfNew do not deselect chosen clusters", () => {
+  test("taints with effect NoSelectIfNew do not deselect chosen clusters", () => {
     const fresh = cluster("c1", { taints: [{ key: "full", effect: "NoSelectIfNew" }] });
 
     expect(plan({}, [fresh]).chosen).toEqual([]);
@@ -262,7 +262,7 @@ describe("decision groups", () => {
     ]);
   });
 
-  test("with a percentage are rounded up", () => {
+  test("decision groups with a percentage are rounded up", () => {
     const got = plan({ decisionStrategy: { groupStrategy: { clustersPerDecisionGroup: "25%" } } }, clouds);
 
     expect(decided(got)).toEqual({ "p-decision-1": ["c1"], "p-decision-2": ["c2"], "p-decision-3": ["c3"] });
@@ -288,11 +288,11 @@ describe("spread constraints", () => {
     expect(spread("ScheduleAnyway", 2)).toEqual(["c1", "c4"]);
   });
 
-  test("with DoNotSchedule exclude clusters that violate them", () => {
+  test("spread constraints with DoNotSchedule exclude clusters that violate them", () => {
     expect(spread("DoNotSchedule")).toEqual(["c1", "c4", "c2"]);
   });
 
-  test("with ScheduleAnyway take violating clusters last", () => {
+  test("spread constraints with ScheduleAnyway take violating clusters last", () => {
     expect(spread("ScheduleAnyway")).toEqual(["c1", "c4", "c2", "c3", "c5"]);
   });
 });

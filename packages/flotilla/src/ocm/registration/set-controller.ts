@@ -157,7 +157,7 @@ function isSameSelector(
     matchLabels: Object.keys(matchLabels).length > 0 ? matchLabels : undefined,
     matchExpressions: matchExpressions.length > 0 ? matchExpressions : undefined,
   };
-  return equalJson({ selectorType, ...(said && { labelSelector: said }) }, wanted);
+  return equalJson({ selectorType, labelSelector: said }, wanted);
 }
 
 /** Enqueues the built-in sets at the start, because there is no event for a missing object. */

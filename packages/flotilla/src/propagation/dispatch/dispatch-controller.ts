@@ -4,7 +4,7 @@
  * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
  * `MemberDecides` where a rule leaves fields of a release to the members, `PodsFound` where named pods are missing, and
- * `PodsTakenBack` where pods keep a release although the partition was raised; the record of a Job that moves.
+ * `PodsRolledBack` where pods keep a release although the partition was raised; the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -31,9 +31,9 @@ import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
-import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_TAKEN_BACK } from "./plan-notice.ts";
+import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_ROLLED_BACK } from "./plan-notice.ts";
 import type { Notice } from "./plan-notice.ts";
-import { memberDecidesNotice, takenBackNotice } from "./render-notices.ts";
+import { memberDecidesNotice, rolledBackNotice } from "./render-notices.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -173,7 +173,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const owner = deps.interpreter.ownerOf("retain", template);
       notice(binding, key, MEMBER_DECIDES, memberDecidesNotice(plan.retained, owner));
       notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
-      notice(binding, key, PODS_TAKEN_BACK, takenBackNotice(plan.unreturned));
+      notice(binding, key, PODS_ROLLED_BACK, rolledBackNotice(plan.unreturned));
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });

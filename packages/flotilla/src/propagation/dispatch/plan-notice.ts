@@ -10,8 +10,8 @@ import type { DeepReadonly } from "@flotilla/base";
 export const MEMBER_DECIDES = "MemberDecides";
 /** Whether members have the pods that the template names. */
 export const PODS_FOUND = "PodsFound";
-/** Whether the pods that a raised partition asks for are taken back. */
-export const PODS_TAKEN_BACK = "PodsTakenBack";
+/** Whether the pods that a raised partition asks for are rolled back. */
+export const PODS_ROLLED_BACK = "PodsRolledBack";
 
 export interface Notice {
   readonly status: "True" | "False" | "Unknown";
@@ -23,10 +23,10 @@ export interface Notice {
 const RESOLVED: Readonly<Record<string, Notice>> = {
   [MEMBER_DECIDES]: { status: "False", reason: "NoRule", message: "The template decides on all members." },
   [PODS_FOUND]: { status: "True", reason: "AllFound", message: "Members have every pod that is named." },
-  [PODS_TAKEN_BACK]: {
+  [PODS_ROLLED_BACK]: {
     status: "True",
     reason: "AsAsked",
-    message: "No more pods have the release than the partition lets through, or they are being taken back.",
+    message: "No more pods have the release than the partition lets through, or they are being rolled back.",
   },
 };
 

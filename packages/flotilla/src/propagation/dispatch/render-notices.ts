@@ -18,7 +18,7 @@ export function memberDecidesNotice(
 }
 
 /** Part of the message, by which others recognise it. */
-export const NOT_TAKEN_BACK = "not taken back from the release";
+export const NOT_ROLLED_BACK = "not rolled back from the release";
 /** Names in a message; the rest is counted. */
 const MAX_NAMED = 10;
 
@@ -30,16 +30,16 @@ export function renderUnreturned(unreturned: readonly UnreturnedPods[] = []): st
     const names = members.slice(0, MAX_NAMED).map(({ cluster }) => cluster);
     const more = members.length > MAX_NAMED ? ` and ${members.length - MAX_NAMED} more` : "";
     const pods = updated - asked === 1 ? "1 pod is" : `${updated - asked} pods are`;
-    return `${pods} ${NOT_TAKEN_BACK} on ${names.join(", ")}${more}, where ${updated} have it instead of ${asked}: ${why}`;
+    return `${pods} ${NOT_ROLLED_BACK} on ${names.join(", ")}${more}, where ${updated} have it instead of ${asked}: ${why}`;
   });
 }
 
-export function takenBackNotice(unreturned: readonly UnreturnedPods[] = []): Notice | undefined {
+export function rolledBackNotice(unreturned: readonly UnreturnedPods[] = []): Notice | undefined {
   const texts = renderUnreturned(unreturned);
   return texts.length === 0
     ? undefined
     : { status: "False", reason: "NotPossible", message: `${texts.join("; ")}; ${RETURN_ADVICE}` };
 }
 
-/** What takes such pods back. */
+/** What rolls such pods back. */
 export const RETURN_ADVICE = "release the previous template to replace them";

@@ -193,7 +193,7 @@ describe("the capacity of a member has grown", () => {
     });
   }
 
-  test("when it reports for the first time", () => {
+  test("the capacity of a member has grown when it reports for the first time", () => {
     expect(hasGrown(undefined, before)).toBe(true);
     expect(hasGrown(before, undefined)).toBe(false);
   });

@@ -47,7 +47,7 @@ function judged(container: KubernetesObject, others: readonly Work[], afterMs = 
 const web = makeDeployment("shop/web").build();
 const elsewhere = makeDeployment("office/web").build();
 const cases: Record<string, [verdict: unknown, want: unknown]> = {
-  "an object that is no container is deleted": [judged(web, [workOf("other", web)]), "delete"],
+  "an object that is not a container is deleted": [judged(web, [workOf("other", web)]), "delete"],
   "a namespace is deleted when it has no other Work": [judged(NAMESPACE, [workOf("other", elsewhere)]), "delete"],
   "a namespace waits for terminating Works, without a limit": [
     judged(NAMESPACE, [workOf("other", web, true)], 10 * GRACE_PERIOD_MS),

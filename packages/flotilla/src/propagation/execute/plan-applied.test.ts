@@ -22,11 +22,11 @@ const cases: Record<
     attempts: [{ kind: "ConfigMap", attempt: conflict }],
     want: "it exists and is not ours",
   },
-  "an existing namespace on the member is no failure": {
+  "an existing namespace on the member is not a failure": {
     attempts: [{ kind: "Namespace", attempt: conflict }],
     want: undefined,
   },
-  "an existing CRD in the member's own form is no failure": {
+  "an existing CRD in the member's own form is not a failure": {
     attempts: [{ kind: "CustomResourceDefinition", servesAsItIs: true, attempt: conflict }],
     want: undefined,
   },

@@ -41,7 +41,7 @@ test("reported drift is True until it ends, and repaired drift stays in the mess
   expect(planDrifted(repaired, [], NOW)).toBe(repaired);
 });
 
-test("a value that a rule kept and the hub takes back is no drift", () => {
+test("a value that a rule kept and the hub restores is not drift", () => {
   const kept = { ...field("replicas"), by: { manager: "flotilla-retained", time: NOW } };
   const object = { kind: "CloneSet", name: "web", isRepaired: true };
 

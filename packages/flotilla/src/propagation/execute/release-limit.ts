@@ -74,7 +74,7 @@ export function limitsOnMember(
   }).map((path) => ({ path: `spec.${path.join(".")}`, before: valueAt(want, path), after: valueAt(now, path) }));
 }
 
-/** A release that was not written, because it would have reached more pods than asked. */
+/** A release that was not written, because it would have reached more pods than requested. */
 export class ReleaseStoppedError extends StoppedWriteError {
   constructor(message: string) {
     super("ReleaseStopped", message);

@@ -7,7 +7,7 @@ import type { ObjectKey } from "@flotilla/client";
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 300_000;
 
-interface Trouble {
+interface Problem {
   readonly key: ObjectKey;
   readonly problem: string;
   readonly retryMs: number;
@@ -22,17 +22,17 @@ export interface Stuck {
 }
 
 export function createStuck(): Stuck {
-  const troubles = new Map<string, Trouble>();
+  const problems = new Map<string, Problem>();
   return {
     note(id, key, problem) {
-      const last = troubles.get(id);
+      const last = problems.get(id);
       const isNew = last?.problem !== problem;
       const retryMs = last && !isNew ? Math.min(LAST_RETRY_MS, last.retryMs * 2) : FIRST_RETRY_MS;
-      troubles.set(id, { key, problem, retryMs });
+      problems.set(id, { key, problem, retryMs });
       return { isNew, retryAfterMs: retryMs };
     },
-    release: (id) => void troubles.delete(id),
-    has: (id) => troubles.has(id),
-    keys: () => Array.from(troubles.values(), ({ key }) => key),
+    release: (id) => void problems.delete(id),
+    has: (id) => problems.has(id),
+    keys: () => Array.from(problems.values(), ({ key }) => key),
   };
 }

@@ -98,7 +98,7 @@ export function createFailoverController({
    * Unhealthy periods that are too short to be stored on the binding; after a restart the binding provides the stored
    * ones.
    */
-  const spells = new Map<string, UnhealthySince>();
+  const unhealthySince = new Map<string, UnhealthySince>();
   /** Names of drained members of any hub; `reconcile` looks at the member itself. */
   const draining = new Set<string>();
   const isOnDraining = ({ spec }: Binding): boolean =>
@@ -114,7 +114,7 @@ export function createFailoverController({
 
   function forget(key: ObjectKey): void {
     const id = idOfKey(key);
-    spells.delete(id);
+    unhealthySince.delete(id);
     stuck.release(id);
     pace.release(id);
   }
@@ -130,7 +130,7 @@ export function createFailoverController({
     const tasks: GracefulEvictionTask[] = [];
     const problems: string[] = [];
     let requeueAfterMs = Infinity;
-    const surroundings = {
+    const environment = {
       ...scheduling,
       fleet: createFleet(clusters.list({ cluster: key.cluster })),
       neighbours: groups.neighboursOf(key.cluster, binding),
@@ -158,7 +158,7 @@ export function createFailoverController({
           ? planned.problem
           : isUnconditional
             ? undefined
-            : replacementProblem(soFar, planned.task, surroundings));
+            : replacementProblem(soFar, planned.task, environment));
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
         const isPaced = departure.reason === "TaintUntolerated" && !departure.isDrain;
@@ -216,7 +216,9 @@ export function createFailoverController({
       const id = idOfKey(key);
       const nowMs = clock.now();
       // A kind without a health rule is never unhealthy.
-      const known = interpreter.levelOf("isHealthy", spec.resource) ? (spells.get(id) ?? parseSince(before)) : WELL;
+      const known = interpreter.levelOf("isHealthy", spec.resource)
+        ? (unhealthySince.get(id) ?? parseSince(before))
+        : WELL;
       const application = planApplicationFailover(binding, known, PRODUCERS[kind.scope], nowMs);
       const cluster = planClusterFailover(
         binding,
@@ -224,7 +226,7 @@ export function createFailoverController({
         unasked,
         nowMs,
       );
-      spells.set(id, application.since);
+      unhealthySince.set(id, application.since);
 
       const tainted = new Set(cluster.due.map((departure) => departure.cluster));
       const departures = [...cluster.due, ...application.due.filter((departure) => !tainted.has(departure.cluster))];

@@ -13,13 +13,13 @@ import type { DeepReadonly } from "@flotilla/base";
 import { planSchedule, type ScheduleInput } from "../schedule/plan-schedule.ts";
 
 /** The scheduler's other inputs. */
-export type Surroundings = Omit<ScheduleInput, "binding" | "clusters" | "isStrict">;
+export type Environment = Omit<ScheduleInput, "binding" | "clusters" | "isStrict">;
 
 /** Undefined when a cluster fits; otherwise the reason why none does. */
 export function replacementProblem(
   binding: DeepReadonly<ResourceBinding>,
   task: GracefulEvictionTask,
-  { neighbours, ...surroundings }: Surroundings,
+  { neighbours, ...environment }: Environment,
 ): string | undefined {
   const { spec } = binding;
   const ordered = {
@@ -27,7 +27,7 @@ export function replacementProblem(
     spec: { ...spec, gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), task] },
   };
   const plan = planSchedule({
-    ...surroundings,
+    ...environment,
     binding: ordered,
     neighbours: neighbours && { ...neighbours, areAllOn: () => true },
     isStrict: true,

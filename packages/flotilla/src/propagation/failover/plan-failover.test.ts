@@ -33,7 +33,7 @@ const application = (binding: ResourceBinding, since: [string, number][] = []) =
   planApplicationFailover(binding, new Map(since), "test", NOW);
 
 describe("an application", () => {
-  test("that becomes unhealthy starts its toleration", () => {
+  test("an application that becomes unhealthy starts its toleration", () => {
     expect(application(bindingOf({ oslo: "Unhealthy" }))).toEqual({
       since: new Map([["oslo", NOW]]),
       due: [],
@@ -54,14 +54,14 @@ describe("an application", () => {
     ]);
   });
 
-  test("that is healthy again restarts its toleration the next time", () => {
+  test("an application that is healthy again restarts its toleration the next time", () => {
     expect(application(bindingOf({ oslo: "Healthy" }), [["oslo", NOW - 59 * SECOND]])).toEqual({
       since: WELL,
       due: [],
     });
   });
 
-  test("with unknown health keeps its timer and is not moved", () => {
+  test("an application with unknown health keeps its timer and is not moved", () => {
     expect(application(bindingOf({ oslo: "Unknown" }), [["oslo", NOW - 90 * SECOND]])).toEqual({
       since: new Map([["oslo", NOW - 90 * SECOND]]),
       due: [],
@@ -69,7 +69,7 @@ describe("an application", () => {
     expect(application(bindingOf({ oslo: "Unknown" }))).toEqual({ since: WELL, due: [] });
   });
 
-  test("that is being evicted from a cluster, or has left it, is not evicted again", () => {
+  test("an application that is being evicted from a cluster, or has left it, is not evicted again", () => {
     const leaving = bindingOf(
       { oslo: "Unhealthy" },
       ({ spec }) => (spec.gracefulEvictionTasks = [{ fromCluster: "oslo", reason: "Test", producer: "test" }]),
@@ -277,7 +277,7 @@ describe("a replacement cluster", () => {
     expect(replacementProblem(duplicated, task(duplicated, "TaintUntolerated"), { fleet })).toBeUndefined();
   });
 
-  test("does not exist when its anti-affinity group occupies all clusters; an affinity group is no obstacle", () => {
+  test("does not exist when its anti-affinity group occupies all clusters; an affinity group is not an obstacle", () => {
     const fleet = createFleet([serving("oslo"), serving("rome")]);
 
     expect(

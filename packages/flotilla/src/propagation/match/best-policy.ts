@@ -22,19 +22,19 @@ export function chooseBestPolicy<P extends PolicyView>(
     if (policy.metadata.deletionTimestamp) continue;
     const implicit = implicitPriority(resource, policy.spec.resourceSelectors);
     if (implicit === 0) continue;
-    const rival = { policy, explicit: policy.spec.priority ?? 0, implicit };
-    if (!best || beats(rival, best)) best = rival;
+    const competitor = { policy, explicit: policy.spec.priority ?? 0, implicit };
+    if (!best || beats(competitor, best)) best = competitor;
   }
   return best?.policy;
 }
 
-interface Rival {
+interface Competitor {
   readonly policy: PolicyView;
   readonly explicit: number;
   readonly implicit: number;
 }
 
-function beats(a: Rival, b: Rival): boolean {
+function beats(a: Competitor, b: Competitor): boolean {
   if (a.explicit !== b.explicit) return a.explicit > b.explicit;
   if (a.implicit !== b.implicit) return a.implicit > b.implicit;
   return a.policy.metadata.name < b.policy.metadata.name;

@@ -68,7 +68,7 @@ export interface MatchDependencies extends PrerequisiteListers {
 }
 
 const CONCURRENCY = 64;
-/** How long a named pod of a member that cannot be asked waits. */
+/** How long a named pod of a member that does not respond waits. */
 const ASK_AGAIN_MS = 10_000;
 
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {

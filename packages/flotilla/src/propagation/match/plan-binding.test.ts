@@ -67,7 +67,7 @@ describe("a planned binding", () => {
     expect(spec.replicaRequirements).toEqual({ resourceRequest: { cpu: "1" }, namespace: "shop" });
   });
 
-  test("of a cluster-scoped template is a ClusterResourceBinding", () => {
+  test("a planned binding of a cluster-scoped template is a ClusterResourceBinding", () => {
     const role: KubernetesObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",
@@ -177,7 +177,7 @@ describe("an existing binding", () => {
     });
   });
 
-  test("of a deleted object with the same name is distinguished from one of another group", () => {
+  test("an existing binding of a deleted object with the same name is distinguished from one of another group", () => {
     const owner = (apiVersion: string, uid: string) =>
       existing(
         (draft) =>

@@ -164,7 +164,7 @@ const KEPT_FIELDS = ["clusters", "gracefulEvictionTasks", "requiredBy", "resched
 /**
  * The existing binding updated to the result of `planBinding`; the same object when nothing differs.
  *
- * The template's resourceVersion alone is no difference: every aggregated status changes it, and writing the binding
+ * The template's resourceVersion alone is not a difference: every aggregated status changes it, and writing the binding
  * for that would schedule and dispatch it again for nothing.
  */
 export function mergeBinding(existing: Binding, desired: Binding): Binding {

@@ -146,49 +146,52 @@ test("a claim can be read back from its metadata", () => {
 });
 
 describe("a preempting policy", () => {
-  const rival = { selects: "web", preempts: true };
+  const competitor = { selects: "web", preempts: true };
   const cases: Record<
     string,
     { own: Policy; policies?: PropagationPolicy[]; clusterPolicies?: ClusterPropagationPolicy[]; want: string }
   > = {
     "preempts a policy of lower priority": {
       own: makePolicy("own"),
-      policies: [makePolicy("rival", { ...rival, priority: 1 })],
-      want: "rival",
+      policies: [makePolicy("competitor", { ...competitor, priority: 1 })],
+      want: "competitor",
     },
     "does not preempt a policy of the same priority": {
       own: makePolicy("own", { priority: 1 }),
-      policies: [makePolicy("rival", { ...rival, priority: 1 })],
+      policies: [makePolicy("competitor", { ...competitor, priority: 1 })],
       want: "own",
     },
     "does not preempt without selecting by name": {
       own: makePolicy("own"),
-      policies: [makePolicy("rival", { preempts: true, priority: 1 })],
+      policies: [makePolicy("competitor", { preempts: true, priority: 1 })],
       want: "own",
     },
     "does not preempt while it is being deleted": {
       own: makePolicy("own"),
-      policies: [makePolicy("rival", { ...rival, priority: 1, deleting: true })],
+      policies: [makePolicy("competitor", { ...competitor, priority: 1, deleting: true })],
       want: "own",
     },
     "of a namespace preempts a cluster policy of any priority": {
       own: makeClusterPolicy("own", { priority: 9 }),
-      policies: [makePolicy("rival", rival)],
-      want: "rival",
+      policies: [makePolicy("competitor", competitor)],
+      want: "competitor",
     },
     "of the cluster preempts another cluster policy": {
       own: makeClusterPolicy("own"),
-      clusterPolicies: [makeClusterPolicy("rival", { priority: 1, preempts: true })],
-      want: "rival",
+      clusterPolicies: [makeClusterPolicy("competitor", { priority: 1, preempts: true })],
+      want: "competitor",
     },
     "of the cluster does not preempt a namespaced policy": {
       own: makePolicy("own"),
-      clusterPolicies: [makeClusterPolicy("rival", { priority: 9, preempts: true })],
+      clusterPolicies: [makeClusterPolicy("competitor", { priority: 9, preempts: true })],
       want: "own",
     },
     "wins over another preempting policy by its priority": {
       own: makePolicy("own"),
-      policies: [makePolicy("rival", { ...rival, priority: 1 }), makePolicy("strong", { ...rival, priority: 2 })],
+      policies: [
+        makePolicy("competitor", { ...competitor, priority: 1 }),
+        makePolicy("strong", { ...competitor, priority: 2 }),
+      ],
       want: "strong",
     },
   };
@@ -237,7 +240,7 @@ describe("a cluster-scoped template", () => {
     expect(winner(plan(sidecarSet, [selecting(makePolicy("a"), "shop")]))).toBe("a");
   });
 
-  test("of another kind is not claimed by a namespaced policy", () => {
+  test("a cluster-scoped template of another kind is not claimed by a namespaced policy", () => {
     const role: KubernetesObject = {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "ClusterRole",

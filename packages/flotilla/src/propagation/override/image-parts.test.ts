@@ -38,7 +38,7 @@ describe("an image", () => {
       expect(formatImage(parseImage(image))).toBe(image);
   });
 
-  test("that is invalid is an error", () => {
+  test("an image that is invalid is an error", () => {
     for (const image of ["", ":1.25", "team/UPPER", "mirror.local//x", "a b", "x".repeat(5000)])
       expect(() => parseImage(image)).toThrow("not an image reference");
   });

@@ -71,7 +71,7 @@ const main = (object: JsonObject): JsonObject | undefined =>
 describe("which overrides apply, and in which order", () => {
   const from = (result: OverridePlan): string | undefined => result.object.metadata.labels?.["from"];
 
-  test("without policies the object is returned unchanged", () => {
+  test("without override policies the object is returned unchanged", () => {
     const { object, appliedOverrides, appliedClusterOverrides } = plan(deployment, []);
 
     expect(object).toBe(deployment);

@@ -127,7 +127,7 @@ function applyRule(
   }
 }
 
-/** A plaintext override can replace everything, even with a value that is no Kubernetes object. */
+/** A plaintext override can replace everything, even with a value that is not a Kubernetes object. */
 function requireObject(value: Json): JsonObject {
   if (!isObject(value) || typeof value["kind"] !== "string" || !isObject(value["metadata"]))
     throw new OverrideError("the result is not a Kubernetes object: it has no kind or no metadata");

@@ -35,7 +35,7 @@ test("workloads are listed once, in order; successful ones stay listed, failed o
   ]);
 });
 
-test("is finished when every workload has a result", () => {
+test("a rebalancer is finished when every workload has a result", () => {
   expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : "NotFound"))).toEqual({
     observedGeneration: 2,
     finishTime: "2024-05-01T12:00:00Z",
@@ -46,7 +46,7 @@ test("is finished when every workload has a result", () => {
   });
 });
 
-test("is not finished while a workload must be retried", () => {
+test("a rebalancer is not finished while a workload must be retried", () => {
   expect(after(make(["a", "b"]), (name) => (name === "a" ? "Successful" : undefined))).toEqual({
     observedGeneration: 2,
     observedWorkloads: [{ workload: workload("a"), result: "Successful" }, { workload: workload("b") }],

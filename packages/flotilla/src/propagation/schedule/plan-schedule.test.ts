@@ -201,7 +201,7 @@ describe("with several affinities", () => {
     });
   });
 
-  test("when all fail the message of the first is reported", () => {
+  test("when several affinities all fail, the message of the first is reported", () => {
     const result = plan({
       spec: { placement },
       clusters: [cluster("oslo", { tainted: true }), cluster("paris", { serves: false })],
@@ -266,7 +266,7 @@ describe("the return to an earlier affinity", () => {
 
   const closed: Record<string, Partial<Case>> = {
     "the policy does not enable it": { annotations: {} },
-    "the annotation is no number of seconds": { annotations: { "flotilla.dev/return-after-seconds": "soon" } },
+    "the annotation is not a number of seconds": { annotations: { "flotilla.dev/return-after-seconds": "soon" } },
     "the first affinity is already used": {
       status: { schedulerObservingAffinityName: "home", lastScheduledTime: LAST },
       clusters: [cluster("oslo"), cluster("paris")],

@@ -15,7 +15,7 @@ import { RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 const WHOLE_SECONDS = /^\d{1,9}$/;
 
-/** When the binding may return; undefined when it is not enabled or the annotation is no number of seconds. */
+/** When the binding may return; undefined when it is not enabled or the annotation is not a number of seconds. */
 export function returnDue(
   { annotations }: BindingView["metadata"],
   lastScheduledTime: string | undefined,

@@ -177,7 +177,7 @@ describe("a scheduled binding", () => {
     expect(client.writes.slice(before).filter(({ kind }) => kind !== "Cluster")).toEqual([]);
   });
 
-  test("with Duplicated is placed on a new member", async () => {
+  test("a scheduled binding with Duplicated is placed on a new member", async () => {
     const { client, join, settle, read } = await setUp();
     await join(makeCluster("oslo", 9));
     await client.create(ResourceBinding, "hub", binding({}, 5));
@@ -355,7 +355,7 @@ describe("workload groups", () => {
     return { ...fleet, where };
   }
 
-  test("with anti-affinity are separated even when scheduled simultaneously; a surplus one waits and reports the reason", async () => {
+  test("workload groups with anti-affinity are separated even when scheduled simultaneously; a surplus one waits and reports the reason", async () => {
     const { client, settle, where } = await fleetOf("oslo", "paris");
     for (const name of ["a", "b", "c"]) await client.create(ResourceBinding, "hub", member(name, APART));
     await settle();
@@ -376,7 +376,7 @@ describe("workload groups", () => {
     ]);
   });
 
-  test("with anti-affinity place a waiting binding when another one leaves", async () => {
+  test("workload groups with anti-affinity place a waiting binding when another one leaves", async () => {
     const { client, settle, pass, where } = await fleetOf("oslo");
     await client.create(ResourceBinding, "hub", member("a", APART));
     await settle();
@@ -391,7 +391,7 @@ describe("workload groups", () => {
     expect(await where("b")).toEqual(["oslo"]);
   });
 
-  test("with affinity follow the first binding, until it is deleted", async () => {
+  test("workload groups with affinity follow the first binding, until it is deleted", async () => {
     const { client, settle, where } = await fleetOf("oslo", "paris");
     await client.create(
       ResourceBinding,
@@ -409,7 +409,7 @@ describe("workload groups", () => {
     expect(await where("second")).toEqual(["oslo", "paris"]);
   });
 
-  test("with affinity move to another cluster together", async () => {
+  test("workload groups with affinity move to another cluster together", async () => {
     const { client, settle, pass, where } = await fleetOf("oslo", "paris");
     for (const name of ["a", "b"]) await client.create(ResourceBinding, "hub", member(name, TOGETHER));
     await settle();
@@ -427,7 +427,7 @@ describe("workload groups", () => {
     expect([await where("a"), await where("b")]).toEqual([["paris"], ["paris"]]);
   });
 
-  test("of another namespace are another group", async () => {
+  test("workload groups of another namespace are another group", async () => {
     const { client, settle, where } = await fleetOf("oslo");
     const elsewhere = member("a", APART);
     elsewhere.metadata.namespace = "bank";

@@ -168,7 +168,7 @@ describe("by region", () => {
     expect(select(places, [region(2, 2), clusters(2, 2)], 18)).toEqual(["m2", "m4"]);
   });
 
-  test("when the fleet has too little room, division reports how much there is", () => {
+  test("when the fleet has too little room, division by region reports how much there is", () => {
     expect(select({ m1: { region: "R1" }, m2: { region: "R2" } }, [region(2, 2), clusters(2, 2)], 100)).toEqual([
       "m1",
       "m2",

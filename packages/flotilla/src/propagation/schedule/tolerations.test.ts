@@ -33,7 +33,7 @@ describe("a toleration", () => {
   }
 });
 
-test("PreferNoSchedule excludes nothing", () => {
+test("a taint with PreferNoSchedule excludes no cluster", () => {
   const soft: Taint = { key: "soft", effect: "PreferNoSchedule" };
 
   expect(findUntoleratedTaint([soft], [])).toBeUndefined();

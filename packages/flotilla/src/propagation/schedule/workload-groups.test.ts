@@ -90,7 +90,7 @@ describe("a decision", () => {
     expect([isTaken(groups, "oslo"), isTaken(groups, "paris")]).toEqual([false, true]);
   });
 
-  test("that was not written is dropped", () => {
+  test("a decision that was not written is dropped", () => {
     const groups = createWorkloadGroups();
     groups.see("hub", member("a", APART, ["paris"], 1));
     const assumption = groups.assume("hub", member("a", APART, ["paris"], 1), ["oslo"]);

@@ -148,7 +148,7 @@ describe("a certificate", () => {
     expect(certificate.validToDate.getTime()).toBe(Math.floor((clock.now() + HOUR_MS) / 1000) * 1000);
   });
 
-  test("for other usages than client auth fails with a reason", async () => {
+  test("a certificate for other usages than client auth fails with a reason", async () => {
     await ask("server", { CN: ["jane"] }, { usages: ["server auth"] });
 
     await approve("server");

@@ -32,7 +32,7 @@ test("a new quota reports its limits and usage, without resources that are not c
   });
 });
 
-test("does not write a correct status", () => {
+test("the status of a quota that is correct is not written", () => {
   expect(
     planStatus(makeQuota({ cpu: "2" }, { hard: { cpu: "2" }, used: { cpu: "1" } }), readAmounts({ cpu: "1000m" })),
   ).toEqual({ shrinks: false });

@@ -10,7 +10,7 @@ import type { PersistentVolumeClaim, Pod, ReadonlyPod, ReadonlyPodTemplate as Po
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { JsonObject } from "@flotilla/base";
 import { goJson } from "@flotilla/apimachinery";
-import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "../../cloneset/names.ts";
+import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "../../cloneset/cloneset-names.ts";
 import { cloneSetRevisions } from "../../cloneset/revisions.ts";
 import { changesOf } from "../../testdata/changes.ts";
 import { RECORDED_AT, gatesOf } from "../../testdata/read-cases.ts";

@@ -13,8 +13,8 @@ import { mendedOwners } from "../claim-owners.ts";
 import { isInRange, parsePodName } from "../ordinals.ts";
 import { planStatefulSet } from "../plan-statefulset.ts";
 import type { StatefulPlan } from "../plan-statefulset.ts";
-import { countsAsUpdated, ordinalOf, ordinalsOf, shareOf } from "../pod-state.ts";
-import type { RollingUpdate } from "../pod-state.ts";
+import { countsAsUpdated, ordinalOf, ordinalsOf, shareOf } from "../statefulset-pod-state.ts";
+import type { RollingUpdate } from "../statefulset-pod-state.ts";
 import { makePod } from "../slots.ts";
 import { orderForUpdate } from "../update-order.ts";
 

@@ -1,4 +1,4 @@
 /** Kyverno ClusterPolicy: rules for a whole cluster, in every served version. */
-import { policyInterpreter } from "./rules.ts";
+import { policyInterpreter } from "./kyverno-rules.ts";
 
 export const clusterPolicyInterpreter = policyInterpreter("ClusterPolicy");

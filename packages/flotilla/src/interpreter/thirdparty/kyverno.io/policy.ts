@@ -1,4 +1,4 @@
 /** Kyverno Policy: rules for one namespace, in every served version. */
-import { policyInterpreter } from "./rules.ts";
+import { policyInterpreter } from "./kyverno-rules.ts";
 
 export const kyvernoPolicyInterpreter = policyInterpreter("Policy");

@@ -3,7 +3,7 @@ import { parseJavaSize, totalMemory } from "./memory.ts";
 
 const size = (text: string): NonNullable<ReturnType<typeof parseJavaSize>> => {
   const parsed = parseJavaSize(text);
-  if (!parsed) throw new Error(`${text} is no size`);
+  if (!parsed) throw new Error(`${text} is not a size`);
   return parsed;
 };
 
