@@ -32,6 +32,7 @@ import {
   ManifestWork,
   ManifestWorkReplicaSet,
   OcmPlacement,
+  PlacementDecision,
 } from "@flotilla/ocm";
 import { createAuthenticator, createHttpServer, createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
@@ -45,7 +46,8 @@ import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { eventually } from "../programs/eventually.ts";
 import { flotillaUser } from "@flotilla/flotilla";
 
-const LIMIT_MS = 60_000;
+/** Longer than `eventually` waits, so that it says for what. */
+const LIMIT_MS = 90_000;
 const [PUSHED, PULLED] = ["member1", "member2"];
 
 /** Replaces the direct transport of every part by HTTP/2 with a certificate of that part's user. */
@@ -319,6 +321,12 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       (binding) => (binding?.spec.gracefulEvictionTasks ?? []).length === 0,
     );
     await taint(null);
+    // Both times have whole seconds, as in Karmada: a request of the same second is not after the last scheduling.
+    await see(
+      ResourceBinding,
+      { namespace: "shop", name: "mover-deployment" },
+      (binding) => Date.now() >= Date.parse(binding?.status?.lastScheduledTime ?? "") + 1000,
+    );
     await client.create(WorkloadRebalancer, HUB, {
       apiVersion: "apps.karmada.io/v1alpha1",
       kind: "WorkloadRebalancer",
@@ -326,7 +334,7 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       spec: { workloads: [{ apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "mover" }] },
     });
 
-    await eventually("returned", placed, (clusters) => clusters.join() === [PUSHED, PULLED].join());
+    expect(await eventually("returned", placed, (clusters) => clusters.length === 2)).toEqual([PUSHED, PULLED]);
     await see(ConfigMap, { cluster: PUSHED, ...settings }, (found) => found !== undefined);
   });
 
@@ -346,7 +354,8 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     const key = { cluster: HUB, namespace: "shop", name: "versions" };
     await client.patch(Deployment, key, { spec: { template } }, { type: "strategic" });
 
-    await eventually("the second revision", images, (seen) => seen.includes("versions:2"));
+    const seen = await eventually("the second revision", images, ({ length }) => length === 2);
+    expect(seen).toContain("versions:2");
   });
 
   test("placements: a ManifestWorkReplicaSet runs on the clusters that a Placement decides on", async () => {
@@ -380,6 +389,9 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       { namespace: "shop", name: "placed" },
       (set) => set?.status?.summary?.available === 2,
     );
+    const { items } = await client.list(PlacementDecision, { cluster: HUB, namespace: "shop" });
+    const decided = items.flatMap(({ status }) => (status?.decisions ?? []).map(({ clusterName }) => clusterName));
+    expect(decided.toSorted()).toEqual([PUSHED, PULLED]);
     for (const cluster of [PUSHED, PULLED])
       await see(ConfigMap, { cluster, namespace: "default", name: "placed" }, (found) => found !== undefined);
   });
@@ -396,7 +408,8 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     });
 
     const key = { cluster: PUSHED, namespace: "default", name: "hello" };
-    await see(Workflow, key, (workflow) => workflow?.status?.phase === "Succeeded");
+    const workflow = await see(Workflow, key, (seen) => seen?.status?.phase === "Succeeded");
+    expect(workflow?.status?.progress).toBe("1/1");
   });
 
   test("managed namespaces and taint policies: a cluster set creates a namespace on its members, and a condition taints them", async () => {
@@ -419,7 +432,8 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       await see(ManagedCluster, { name }, (managed) =>
         (managed?.status?.managedNamespaces ?? []).some(({ conditions = [] }) => conditions.length > 0),
       );
-      await see(Cluster, { name }, (cluster) => cluster?.spec.taints?.some(({ key }) => key === "ready") ?? false);
+      const cluster = await see(Cluster, { name }, (seen) => (seen?.spec.taints ?? []).length > 0);
+      expect(cluster?.spec.taints).toMatchObject([{ key: "ready", effect: "NoSchedule" }]);
     }
   });
 

@@ -98,7 +98,9 @@ export function recordFieldWriters(stages: ReadonlySet<string>): FieldWriters {
     }),
     wroteByUser: (object) => note("user", object as AnyObject),
     observed: () => [...observed.values()],
-    close: () => void channel(STATUS_CHANGES).unsubscribe(onStatus),
+    close() {
+      channel(STATUS_CHANGES).unsubscribe(onStatus);
+    },
   };
 }
 
@@ -126,22 +128,29 @@ function changedFields(before: AnyObject | undefined, after: AnyObject): string[
   ];
 }
 
+interface EvictionTask {
+  fromCluster: string;
+  producer: string;
+}
+
 /** The producers of new and changed tasks; `ended` if one is gone. */
 function changedTasks(before: Json | undefined, after: Json | undefined): string[] {
-  const tasks = (list: Json | undefined): Map<string, JsonObject> =>
-    new Map(((list ?? []) as JsonObject[]).map((task) => [String(task["fromCluster"]), task]));
+  const tasks = (list: Json | undefined): Map<string, EvictionTask> =>
+    new Map(((list ?? []) as unknown as EvictionTask[]).map((task) => [task.fromCluster, task]));
   const [was, is] = [tasks(before), tasks(after)];
   const written = [...is].filter(([from, task]) => !equalJson(was.get(from), task));
   const hasEnded = [...was.keys()].some((from) => !is.has(from));
-  return [
-    ...written.map(([, { producer }]) => PRODUCERS[String(producer)] ?? String(producer)),
-    ...(hasEnded ? ["ended"] : []),
-  ];
+  return [...written.map(([, { producer }]) => PRODUCERS[producer] ?? producer), ...(hasEnded ? ["ended"] : [])];
 }
 
 function changedStatus(before: JsonObject, after: JsonObject): string[] {
   const conditions = (status: JsonObject): JsonObject =>
-    Object.fromEntries(((status["conditions"] ?? []) as JsonObject[]).map((one) => [String(one["type"]), one]));
+    Object.fromEntries(
+      ((status["conditions"] ?? []) as (JsonObject & { type: string })[]).map((condition) => [
+        condition.type,
+        condition,
+      ]),
+    );
   return [
     ...differences(conditions(before), conditions(after)).map((type) => `.conditions[${type}]`),
     ...differences(before, after)

@@ -199,13 +199,12 @@ async function releaseCloneSet(): Promise<void> {
   await fleet.run(MINUTE_MS);
   await patch(CloneSet, "cart", { spec: { scaleStrategy: { podsToDelete: ["cart-absent"] } } });
   await fleet.run(MINUTE_MS);
-  const rules = (customizations: object) => ({
+  await create(ResourceInterpreterCustomization, {
     apiVersion: "config.karmada.io/v1alpha1",
     kind: "ResourceInterpreterCustomization",
     metadata: { name: "mine" },
-    spec: { target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }, customizations },
-  });
-  await create(ResourceInterpreterCustomization, rules(RETAIN_STRATEGY) as ResourceInterpreterCustomization);
+    spec: { target: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" }, customizations: RETAIN_STRATEGY },
+  } as unknown as ResourceInterpreterCustomization);
   await fleet.run(MINUTE_MS);
   await patch(CloneSet, "cart", { spec: { updateStrategy: { partition: 4 } } });
   await fleet.run(MINUTE_MS);
@@ -301,7 +300,7 @@ async function placeComponents(): Promise<void> {
       names: { plural, kind },
       versions: [{ name: version, served: true, storage: true, schema }],
     },
-  } as unknown as CustomResourceDefinition);
+  });
   await create(PropagationPolicy, policyOf("count", `${group}/${version}`, kind).build());
   await fleet.run(MINUTE_MS);
   const resource = { cpu: 1, memory: "1Gi" };

@@ -41,7 +41,8 @@ export function podRequirements(template: DeepReadonly<PodTemplate> | undefined)
   const nodeClaim = nodeClaimOf(spec);
   const resourceRequest = resourceRequestOf(spec);
   if (!nodeClaim && !resourceRequest) return undefined;
-  return { nodeClaim, resourceRequest };
+  // Scripts of users get it, and an undefined field would be null there.
+  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }) };
 }
 
 function nodeClaimOf({
@@ -54,9 +55,9 @@ function nodeClaimOf({
     | undefined;
   if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
   return {
-    hardNodeAffinity,
-    nodeSelector: nodeSelector && Object.keys(nodeSelector).length > 0 ? { ...nodeSelector } : undefined,
-    tolerations: tolerations?.length ? tolerations.map(bareToleration) : undefined,
+    ...(hardNodeAffinity && { hardNodeAffinity }),
+    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
+    ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
   };
 }
 

@@ -18,7 +18,7 @@ function completeImageListPullJob(job: DeepReadonly<ImageListPullJob>): DeepRead
 }
 
 function* problemsOf({ spec }: DeepReadonly<ImageListPullJob>): Generator<string> {
-  const { images = [] }: Partial<typeof spec> = spec;
+  const images = (spec as Partial<typeof spec>).images ?? [];
   yield* selectorProblems(spec);
   if (images.length === 0) yield "image can not be empty";
   if (new Set(images).size < images.length) yield "images cannot have duplicate values";
