@@ -266,7 +266,7 @@ export const brokenDelivery: Record<string, Broken> = {
     hub: (ns) => [retainedCloneSet(ns), policy(ns, "CloneSet", { apiVersion: RETAINED, clusters: ["lost"] })],
     next: ({ patch }, ns) => patch("hub", retainedCloneSet(ns), release("web:2")),
     why: "cloneset/web",
-    cause: /2 pods are not ready on lost: its containers were ready when its node \S+ last reported/,
+    cause: /3 pods are not ready on lost: its containers were ready when its node \S+ last reported/,
     also: /the release is not sent/,
   },
   "a release that is not sent, while the running pods do not start": {

@@ -17,7 +17,7 @@ import { createStderrLog } from "./process/stderr-log.ts";
 /** After this a server that does not answer is reported. */
 const SILENT_MS = 5_000;
 
-const surroundings = { clock: systemClock, random: systemRandom };
+const environment = { clock: systemClock, random: systemRandom };
 
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
   const log = createStderrLog(options.logLevel, options.logFormat);
@@ -27,7 +27,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
       ...connection,
       cluster: { root: HUB },
       userAgent: "flotilla-controllers",
-      ...surroundings,
+      ...environment,
     });
   const transport = connect();
   const leases = connect();
@@ -56,7 +56,7 @@ export const startControllers: Roles["controllers"] = async (options, progress, 
       await runControllers(
         {
           ...options,
-          ...surroundings,
+          ...environment,
           transport: hub.transport,
           leases,
           log: hub.log,

@@ -13,7 +13,7 @@ export interface AdministratorTokens {
    * half stays connected.
    */
   issue(clusterId: string | undefined, lifetimeMs: number): string;
-  /** Where a token is valid; undefined if it is no valid token of an administrator. */
+  /** Where a token is valid; undefined if it is not a valid token of an administrator. */
   read(token: string): AdministratorScope | undefined;
 }
 

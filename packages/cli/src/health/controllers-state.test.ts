@@ -51,7 +51,7 @@ describe("the controllers of a hub", () => {
     });
   }
 
-  test("that run are no problem", () => {
+  test("that run are not a problem", () => {
     expect(controllersProblem({ state: "running", forMs: 1_000 })).toBeUndefined();
   });
 

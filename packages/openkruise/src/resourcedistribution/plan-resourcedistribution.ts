@@ -139,7 +139,9 @@ function copyFor(distribution: ReadonlyDistribution, namespace: string, old?: Re
 }
 
 const hashOf = (resource: DeepReadonly<JsonObject>): string =>
-  createHash("sha256").update(JSON.stringify(sortedKeys(resource as JsonObject))).digest("hex");
+  createHash("sha256")
+    .update(JSON.stringify(sortedKeys(resource as JsonObject)))
+    .digest("hex");
 
 export function planStatus(
   { metadata, status }: ReadonlyDistribution,

@@ -34,7 +34,7 @@ const invalid: Record<string, { text: string; message: string }> = {
   "no host": { text: "etcd://", message: "--store must be etcd://" },
   "an empty host in the list": { text: "etcd://a,,b", message: '"" is not a host' },
   "a port that does not exist": { text: "etcd://a:70000", message: '"a:70000" is not a host' },
-  "no name before the @": { text: "etcd://:secret@a", message: "the name of a user" },
+  "no name before the @": { text: "etcd://:secret@a", message: "--store must be etcd://NAME@HOST:PORT" },
   "a name that is not percent-encoded": { text: "etcd://%zz:secret@a", message: "not percent-encoded" },
 };
 test.each(Object.entries(invalid))("rejects %s without the password", (_what, { text, message }) => {
