@@ -94,6 +94,8 @@ export function createHttpConnection({
   const addSession = async (socket: TLSSocket, used: TlsOptions): Promise<void> => {
     const session = await openSession(server, socket, clock);
     if (used !== settings) return session.http2.destroy();
+    // It ended at once; waiting callers connect again.
+    if (session.http2.destroyed) return;
     const stopPinging = pingWhileBusy(session, clock);
     session.http2.once("close", () => {
       stopPinging();

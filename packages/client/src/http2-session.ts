@@ -31,14 +31,16 @@ export async function openSession(server: URL, socket: TLSSocket, clock: Clock):
     active: 0,
     limit: 0,
   };
+  // A session error also ends its streams, and they report it. Registered before anything is awaited: an error that no
+  // listener receives ends the process.
+  session.http2.on("error", () => {});
   const setLimit = ({ maxConcurrentStreams = Number.MAX_SAFE_INTEGER }: http2.Settings): void => {
     session.limit = Math.max(1, maxConcurrentStreams);
   };
   // The server's settings contain its stream limit; before they arrive, Node would assume a hundred.
   setLimit(await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock));
-  session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
-  // A session error also ends its streams, and they report it.
-  session.http2.on("error", () => {});
+  // The connection may have ended while this function waited; its streams report that.
+  if (!session.http2.destroyed) session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
   session.http2.on("remoteSettings", setLimit);
   return session;
 }
@@ -48,6 +50,8 @@ export function pingWhileBusy(session: Session, clock: Clock): () => void {
   let timer: Timer;
   const next = (): void => {
     timer = clock.after(PING_AFTER_MS, () => {
+      // A destroyed session closes later, and rejects pings until then.
+      if (session.http2.destroyed) return;
       if (session.active === 0) return next();
       timer = clock.after(PING_TIMEOUT_MS, () =>
         session.http2.destroy(

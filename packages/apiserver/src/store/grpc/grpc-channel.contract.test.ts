@@ -2,7 +2,8 @@ import http2 from "node:http2";
 import type { ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { systemClock } from "@flotilla/base";
+import { createFakeClock, systemClock } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import { grpcStatus, openGrpcChannel } from "./grpc-channel.ts";
 import type { GrpcChannel, GrpcError } from "./grpc-channel.ts";
 
@@ -19,7 +20,10 @@ const framed = (text: string): Buffer => {
 };
 
 /** A server that answers every stream in one way. */
-async function serve(answer: (stream: ServerHttp2Stream) => void): Promise<GrpcChannel> {
+async function serve(
+  answer: (stream: ServerHttp2Stream) => void,
+  clock: Clock = systemClock,
+): Promise<GrpcChannel> {
   const server = http2.createServer();
   server.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("error", () => {}); // Some answers break it on purpose.
@@ -28,7 +32,7 @@ async function serve(answer: (stream: ServerHttp2Stream) => void): Promise<GrpcC
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => new Promise((resolve) => server.close(() => resolve())));
   const { port } = server.address() as AddressInfo;
-  const channel = await openGrpcChannel({ endpoint: new URL(`http://127.0.0.1:${port}`), clock: systemClock });
+  const channel = await openGrpcChannel({ endpoint: new URL(`http://127.0.0.1:${port}`), clock });
   closing.push(() => channel.close());
   return channel;
 }
@@ -102,4 +106,13 @@ test("a port on which nothing listens was certainly not reached", async () => {
   const opening = openGrpcChannel({ endpoint: new URL("http://127.0.0.1:1"), clock: systemClock });
 
   await expect(opening).rejects.toMatchObject({ status: grpcStatus.unavailable, mayHaveArrived: false });
+});
+
+test("a ping that is due while a broken connection closes does not throw", async () => {
+  const clock = createFakeClock();
+  const channel = await serve(() => {}, clock);
+
+  channel.close(); // The session is destroyed now, and closes in a later turn of the event loop.
+
+  expect(() => clock.advance(10_000)).not.toThrow();
 });

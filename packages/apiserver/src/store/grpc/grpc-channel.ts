@@ -85,7 +85,6 @@ export async function openGrpcChannel(options: GrpcChannelOptions): Promise<Grpc
     key: tls?.key,
   });
   await whenConnected(session, endpoint, clock);
-  session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
   // An error of the session also ends its streams, and they report it.
   session.on("error", () => {});
   const stopPings = keepPinging(session, clock);
@@ -105,7 +104,9 @@ function whenConnected(session: ClientHttp2Session, { host }: URL, clock: Clock)
     session.on("error", (error) => fail(error.message, error));
     // The settings of the server show that it speaks HTTP/2.
     session.once("remoteSettings", () => {
+      if (session.destroyed) return; // Its close follows.
       timer.cancel();
+      session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
       resolve();
     });
     session.once("close", () => fail("the connection was closed"));
@@ -116,6 +117,8 @@ function keepPinging(session: ClientHttp2Session, clock: Clock): () => void {
   let timer: Timer;
   const next = (): void => {
     timer = clock.after(PING_AFTER_MS, () => {
+      // A destroyed session closes later, and rejects pings until then.
+      if (session.destroyed) return;
       timer = clock.after(PING_TIMEOUT_MS, () => session.destroy(new Error("the server stopped answering pings")));
       session.ping(() => {
         timer.cancel();
