@@ -16,6 +16,8 @@ export interface WebhookServer {
   readonly url: string;
   /** Base64-encoded PEM of the CA that signed the server's certificate. */
   readonly caBundle: string;
+  /** How many connections were opened. */
+  connections(): number;
   close(): void;
 }
 
@@ -37,12 +39,15 @@ export async function startWebhookServer(
       );
     });
   });
+  let connections = 0;
+  server.on("secureConnection", () => connections++);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   return {
     port,
     url: `https://127.0.0.1:${port}`,
     caBundle: Buffer.from(authority.certificate).toString("base64"),
+    connections: () => connections,
     close() {
       server.closeAllConnections();
       server.close();

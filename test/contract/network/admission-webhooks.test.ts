@@ -348,6 +348,18 @@ describe("a webhook that is a Service", () => {
   });
 });
 
+test("webhooks of one server share its connections, and each call has a uid of its own", async () => {
+  await configure({ path: "/a", type: "Mutating" }, { path: "/b", type: "Mutating" }, { path: "/c" });
+
+  const { status } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+
+  expect(status).toBe(201);
+  expect(pathsAsked()).toEqual(["/a", "/b", "/c"]);
+  expect(new Set(asked.map(({ request }) => request.uid)).size).toBe(3);
+  expect(asked.map(({ request }) => (request.object as JsonObject).data)).toEqual(Array(3).fill({ a: "1" }));
+  expect(hooks.connections()).toBe(1);
+});
+
 test("a webhook that is down and whose failures are ignored is soon not called any more", async () => {
   await configure({ path: "/down", failurePolicy: "Ignore" });
   hooks.close();

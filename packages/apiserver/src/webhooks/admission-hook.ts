@@ -6,8 +6,8 @@ import { createSemaphore, randomUuid } from "@flotilla/base";
 import { compileMatchConditions } from "@flotilla/cel";
 import type { MatchConditions } from "@flotilla/cel";
 import type { Clock, DeepReadonly, Random } from "@flotilla/base";
-import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
-import type { BlockedSet, ResolveService } from "@flotilla/client";
+import { createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
+import type { ResolveService, WebhookConnection } from "@flotilla/client";
 import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
 import { readVerdict, renderReview, REVIEW_VERSIONS } from "./admission-review.ts";
 import type { ReviewQuestion, ReviewVersion, Verdict } from "./admission-review.ts";
@@ -40,20 +40,20 @@ export interface AdmissionHook {
 export interface HookDependencies {
   clock: Clock;
   random: Random;
-  /** Addresses that the cluster of the webhook may not use. */
-  blocked?: BlockedSet | undefined;
+  /** A connection that trusts a bundle of certificates; it may be shared with other webhooks. */
+  connect(caBundle: string | undefined): WebhookConnection;
 }
 
 export function createAdmissionHook(
   configuration: string,
   type: HookType,
   settings: HookSettings,
-  { clock, random, blocked }: HookDependencies,
+  { clock, random, connect: open }: HookDependencies,
 ): AdmissionHook {
   const { clientConfig, timeoutSeconds = DEFAULT_TIMEOUT_SECONDS } = settings;
   const timeoutMs = Math.min(Math.max(timeoutSeconds, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = createSemaphore(MAX_CALLS_IN_FLIGHT);
-  const connect = lazily(() => createWebhookConnection(clientConfig.caBundle || undefined, blocked));
+  const connect = lazily(() => open(clientConfig.caBundle || undefined));
   const version = settings.admissionReviewVersions.find(isReviewVersion);
   let calls = 0;
   let isRetired = false;

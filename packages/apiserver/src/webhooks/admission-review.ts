@@ -5,6 +5,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 import { requestFields } from "../admission-match/request-fields.ts";
 import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
+import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 
 const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
@@ -15,13 +16,26 @@ export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 export type ReviewQuestion = AdmissionQuestion & { readonly uid: string };
 
 export function renderReview(version: ReviewVersion, question: ReviewQuestion): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      kind: KIND,
-      apiVersion: `${GROUP}/${version}`,
-      request: { uid: question.uid, ...requestFields(question) },
-    }),
-  );
+  const head = `{"kind":"${KIND}","apiVersion":"${GROUP}/${version}","request":{"uid":${JSON.stringify(question.uid)},`;
+  return Buffer.from(`${head}${renderFields(question).slice(1)}}`);
+}
+
+/** The last rendering of a request: webhooks that are asked about the same objects differ in the uid alone. */
+const rendered = new WeakMap<AdmissionRequest, { question: AdmissionQuestion; text: string }>();
+
+function renderFields(question: AdmissionQuestion): string {
+  const { request, served, object, oldObject } = question;
+  const known = rendered.get(request);
+  if (
+    known &&
+    known.question.served === served &&
+    known.question.object === object &&
+    known.question.oldObject === oldObject
+  )
+    return known.text;
+  const text = JSON.stringify(requestFields(question));
+  rendered.set(request, { question: { request, served, object, oldObject }, text });
+  return text;
 }
 
 export interface Verdict {

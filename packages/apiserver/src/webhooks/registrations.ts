@@ -14,6 +14,7 @@ import type { ServedVersion } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
 import { createAdmissionHook } from "./admission-hook.ts";
 import type { AdmissionHook, HookDependencies, HookType } from "./admission-hook.ts";
+import { createSharedConnections } from "./shared-connections.ts";
 
 const TYPES: readonly [HookType, Kind<MutatingWebhookConfiguration | ValidatingWebhookConfiguration>][] = [
   ["mutating", MutatingWebhookConfiguration],
@@ -36,7 +37,7 @@ export interface WebhookRegistrations {
   close(): void;
 }
 
-export interface RegistrationDependencies extends Omit<HookDependencies, "blocked"> {
+export interface RegistrationDependencies extends Omit<HookDependencies, "connect"> {
   cache: Cache;
   clusters: ClusterRegistry;
   blockedAddresses?: BlockedAddresses | undefined;
@@ -48,6 +49,7 @@ export function createWebhookRegistrations({
   blockedAddresses,
   ...deps
 }: RegistrationDependencies): WebhookRegistrations {
+  const connections = createSharedConnections();
   const configured = followConfigurations<ClusterHooks>({
     group: CONFIGURATION_GROUP,
     cache,
@@ -55,7 +57,10 @@ export function createWebhookRegistrations({
     plurals: TYPES.map(([, { plural }]) => plural),
     load(cluster, former) {
       const hooks = cluster
-        ? readHooks(cache, cluster, former?.hooks ?? [], { ...deps, blocked: blockedAddresses?.(cluster.name) })
+        ? readHooks(cache, cluster, former?.hooks ?? [], {
+            ...deps,
+            connect: (caBundle) => connections.open(cluster.name, caBundle, blockedAddresses?.(cluster.name)),
+          })
         : [];
       for (const hook of former?.hooks ?? []) if (!hooks.includes(hook)) hook.retire();
       return hooks.length > 0 ? new ClusterHooks(hooks) : undefined;

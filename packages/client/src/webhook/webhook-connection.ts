@@ -20,6 +20,8 @@ import { createWebhookSessions } from "./webhook-sessions.ts";
 
 /** Concurrent calls per webhook; over HTTP/1.1 each has its own kept connection. */
 export const MAX_CALLS_IN_FLIGHT = 32;
+/** Several webhooks may share a connection: one that is slow leaves sockets to the others. */
+const MAX_HTTP1_SOCKETS = 8 * MAX_CALLS_IN_FLIGHT;
 /** Objects have at most 3 MB, and a patch that changes a whole object is not much longer. */
 export const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -64,7 +66,7 @@ export function createWebhookConnection(caBundle: string | undefined, blocked?: 
   const sessions = createWebhookSessions({
     ca,
     blocked,
-    maxSockets: MAX_CALLS_IN_FLIGHT,
+    maxSockets: MAX_HTTP1_SOCKETS,
     maxHeaderBytes: MAX_HEADER_BYTES,
     idleMs: IDLE_MS,
   });
@@ -151,6 +153,9 @@ function postHttp2(
   stop: AbortSignal,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // It was closed since it was found: then no stream can be opened, and the call is repeated on another.
+    if (session.closed || session.destroyed)
+      return reject(new RefusedError("connection", "the connection to the webhook was closed", { isPassing: true }));
     const stream = session.request({
       ":method": "POST",
       ":path": `${path}${query}`,

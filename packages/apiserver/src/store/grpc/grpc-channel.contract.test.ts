@@ -20,10 +20,7 @@ const framed = (text: string): Buffer => {
 };
 
 /** A server that answers every stream in one way. */
-async function serve(
-  answer: (stream: ServerHttp2Stream) => void,
-  clock: Clock = systemClock,
-): Promise<GrpcChannel> {
+async function serve(answer: (stream: ServerHttp2Stream) => void, clock: Clock = systemClock): Promise<GrpcChannel> {
   const server = http2.createServer();
   server.on("stream", (stream: ServerHttp2Stream) => {
     stream.on("error", () => {}); // Some answers break it on purpose.
