@@ -11,7 +11,7 @@ import {
   Pod,
   ReplicaSet,
 } from "@flotilla/kubernetes";
-import { CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { CloneSet, kruiseDefinitions, NodeImage, SidecarSet } from "@flotilla/openkruise";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
@@ -130,6 +130,59 @@ test("a kruise-manager controls OpenKruise's workloads", async () => {
 
   expect(await list(Pod)).toEqual([]);
 });
+
+test("beside a kruise-manager no controller of Flotilla writes an object of OpenKruise", async () => {
+  fleet = await startTestFleet({ members: ["m1"], nodes: 2, kruise: "none" });
+  await fleet.client.create(Namespace, "m1", {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "kruise-system" },
+  });
+  // The kinds that Flotilla serves, and so has controllers of.
+  const parts = kruiseDefinitions.flatMap(({ kind, example }) =>
+    "plural" in kind && example ? [{ kind: kind as Kind<KubernetesObject>, example: example as KubernetesObject }] : [],
+  );
+  await run("kruise-system", "kruise-manager", 5_000);
+  for (const { kind } of parts)
+    await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(kind));
+  await fleet.run(1_000);
+  const created: KubernetesObject[] = [];
+  for (const { kind, example } of parts) {
+    const namespace = kind.scope === "Namespaced" ? NAMESPACE : undefined;
+    const metadata = { ...example.metadata, name: "of-a-user", namespace };
+    // Required, and filled in by the webhooks of a kruise-manager.
+    const completion = kind.kind.endsWith("PullJob") ? { completionPolicy: { type: "Always" } } : undefined;
+    const { spec } = example as { spec?: object };
+    const object = { ...example, metadata, spec: { ...spec, ...completion } } as KubernetesObject;
+    created.push(await fleet.client.create(kind, "m1", object));
+  }
+  const changedBefore = await changedSince(parts, created);
+  await fleet.run(5_000);
+  await fleet.client.create(Namespace, "m1", { apiVersion: "v1", kind: "Namespace", metadata: { name: "later" } });
+  await fleet.run(5_000);
+
+  expect(parts.map(({ kind }) => kind.kind)).toContain("ResourceDistribution");
+  expect(changedBefore).toEqual([]);
+  expect(await changedSince(parts, created)).toEqual([]);
+  expect(await list(Pod)).toEqual([]);
+  expect((await fleet.client.list(NodeImage, { cluster: "m1" })).items.map(({ metadata }) => metadata.name)).toEqual([
+    "of-a-user",
+  ]);
+});
+
+/** The kinds whose objects are not as they were created. */
+async function changedSince(
+  parts: readonly { kind: Kind<KubernetesObject> }[],
+  created: readonly KubernetesObject[],
+): Promise<string[]> {
+  const changed: string[] = [];
+  for (const [index, { kind }] of parts.entries()) {
+    const { metadata } = created[index] as KubernetesObject;
+    const found = await fleet.client.get(kind, { cluster: "m1", namespace: metadata.namespace, name: metadata.name });
+    if (found.metadata.resourceVersion !== metadata.resourceVersion) changed.push(kind.kind);
+  }
+  return changed;
+}
 
 test("a kruise-manager's webhooks decide alone about OpenKruise's objects", async () => {
   fleet = await startTestFleet({ members: ["m1"], nodes: 0, kruise: "none" });
