@@ -140,7 +140,7 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
   });
   // The kinds that Flotilla serves, and so has controllers of.
   const parts = kruiseDefinitions.flatMap(({ kind, example }) =>
-    "plural" in kind && example ? [{ kind: kind as Kind<KubernetesObject>, example: example as KubernetesObject }] : [],
+    "plural" in kind && example ? [{ kind: kind as Kind, example }] : [],
   );
   await run("kruise-system", "kruise-manager", 5_000);
   for (const { kind } of parts)
@@ -153,8 +153,8 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
     // Required, and filled in by the webhooks of a kruise-manager.
     const completion = kind.kind.endsWith("PullJob") ? { completionPolicy: { type: "Always" } } : undefined;
     const { spec } = example as { spec?: object };
-    const object = { ...example, metadata, spec: { ...spec, ...completion } } as KubernetesObject;
-    created.push(await fleet.client.create(kind, "m1", object));
+    const object = { ...example, metadata, spec: { ...spec, ...completion } };
+    created.push(await fleet.client.create(kind, "m1", object as KubernetesObject));
   }
   const changedBefore = await changedSince(parts, created);
   await fleet.run(5_000);
@@ -171,10 +171,7 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
 });
 
 /** The kinds whose objects are not as they were created. */
-async function changedSince(
-  parts: readonly { kind: Kind<KubernetesObject> }[],
-  created: readonly KubernetesObject[],
-): Promise<string[]> {
+async function changedSince(parts: readonly { kind: Kind }[], created: readonly KubernetesObject[]): Promise<string[]> {
   const changed: string[] = [];
   for (const [index, { kind }] of parts.entries()) {
     const { metadata } = created[index] as KubernetesObject;
