@@ -1,6 +1,7 @@
 /** A simulated member on which programs of others run: Flotilla leaves their work to them, and only that. */
 import { afterEach, expect, test } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
 import {
   CustomResourceDefinition,
   customResourceDefinitionOf,
@@ -140,13 +141,13 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
   });
   // The kinds that Flotilla serves, and so has controllers of.
   const parts = kruiseDefinitions.flatMap(({ kind, example }) =>
-    "plural" in kind && example ? [{ kind: kind as Kind, example }] : [],
+    "plural" in kind && example ? [{ kind, example }] : [],
   );
   await run("kruise-system", "kruise-manager", 5_000);
   for (const { kind } of parts)
     await fleet.client.create(CustomResourceDefinition, "m1", customResourceDefinitionOf(kind));
   await fleet.run(1_000);
-  const created: KubernetesObject[] = [];
+  const created: Created[] = [];
   for (const { kind, example } of parts) {
     const namespace = kind.scope === "Namespaced" ? NAMESPACE : undefined;
     const metadata = { ...example.metadata, name: "of-a-user", namespace };
@@ -154,7 +155,7 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
     const completion = kind.kind.endsWith("PullJob") ? { completionPolicy: { type: "Always" } } : undefined;
     const { spec } = example as { spec?: object };
     const object = { ...example, metadata, spec: { ...spec, ...completion } };
-    created.push(await fleet.client.create(kind, "m1", object as KubernetesObject));
+    created.push(await fleet.client.create(kind, "m1", object));
   }
   const changedBefore = await changedSince(parts, created);
   await fleet.run(5_000);
@@ -170,11 +171,13 @@ test("beside a kruise-manager no controller of Flotilla writes an object of Open
   ]);
 });
 
+type Created = DeepReadonly<KubernetesObject>;
+
 /** The kinds whose objects are not as they were created. */
-async function changedSince(parts: readonly { kind: Kind }[], created: readonly KubernetesObject[]): Promise<string[]> {
+async function changedSince(parts: readonly { kind: Kind }[], created: readonly Created[]): Promise<string[]> {
   const changed: string[] = [];
   for (const [index, { kind }] of parts.entries()) {
-    const { metadata } = created[index] as KubernetesObject;
+    const { metadata } = created[index] as Created;
     const found = await fleet.client.get(kind, { cluster: "m1", namespace: metadata.namespace, name: metadata.name });
     if (found.metadata.resourceVersion !== metadata.resourceVersion) changed.push(kind.kind);
   }

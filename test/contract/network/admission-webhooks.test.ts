@@ -356,7 +356,7 @@ test("webhooks of one server share its connections, and each call has a uid of i
   expect(status).toBe(201);
   expect(pathsAsked()).toEqual(["/a", "/b", "/c"]);
   expect(new Set(asked.map(({ request }) => request.uid)).size).toBe(3);
-  expect(asked.map(({ request }) => (request.object as JsonObject).data)).toEqual(Array(3).fill({ a: "1" }));
+  expect(asked.map(({ request }) => (request.object as JsonObject).data)).toEqual([{ a: "1" }, { a: "1" }, { a: "1" }]);
   expect(hooks.connections()).toBe(1);
 });
 
