@@ -14,6 +14,8 @@ export type {
   HubKeyFiles,
   KeyStep,
   Snapshots,
+  Standbys,
+  StandbyState,
   Stores,
 } from "./command.ts";
 export { SECTIONS } from "./command.ts";

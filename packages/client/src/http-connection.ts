@@ -37,7 +37,8 @@ const MAX_SESSIONS = 16;
 /** Requests that started under an old identity may complete; watches, which do not end, are then aborted. */
 const RETIRE_AFTER_MS = 30_000;
 export interface HttpConnectionOptions {
-  server: URL;
+  /** Addresses of one server, tried in turn: the one that last answered, and then the others. */
+  servers: readonly [URL, ...URL[]];
   tls: TlsOptions;
   clock: Clock;
   /** The proxy for every connection. */
@@ -45,12 +46,13 @@ export interface HttpConnectionOptions {
 }
 
 export function createHttpConnection({
-  server,
+  servers,
   tls: tlsSettings,
   clock,
   proxy,
 }: HttpConnectionOptions): HttpConnection {
   let settings = tlsSettings;
+  let server: URL = servers[0];
   const sessions = new Set<Session>();
   const retirement = createRetirement(clock);
   let current: Pick<Credentials, "cert" | "key"> | undefined;
@@ -69,10 +71,28 @@ export function createHttpConnection({
     return [...sessions].reduce((least, session) => (session.active < least.active ? session : least));
   };
 
+  /** One that refuses the identity, or has another certificate, is not asked in vain either: the next one may be right. */
+  const openAny = async (used: TlsOptions): Promise<TLSSocket> => {
+    const first = servers.indexOf(server);
+    let failed: unknown;
+    for (let turn = 0; turn < servers.length; turn++) {
+      const candidate = servers[(first + turn) % servers.length] ?? server;
+      try {
+        const socket = await openTls(candidate, used, clock, proxy);
+        server = candidate;
+        return socket;
+      } catch (error) {
+        failed ??= error;
+        if (closed) break;
+      }
+    }
+    throw failed;
+  };
+
   const connect = async (): Promise<void> => {
     try {
       const used = settings;
-      const socket = await openTls(server, used, clock, proxy);
+      const socket = await openAny(used);
       // Closed, or the identity has changed: waiting callers connect again.
       if (closed || used !== settings) socket.destroy();
       else if (socket.alpnProtocol === "h2") await addSession(socket, used);

@@ -47,6 +47,8 @@ type ClusterMapping = { only: string } | { root: string };
 export interface Http2TransportOptions extends TlsOptions {
   /** May have a path, which is prepended to every request's path. */
   server: URL;
+  /** More addresses of the same server, with the same path; each is tried when another one cannot be reached. */
+  others?: readonly URL[] | undefined;
   cluster: ClusterMapping;
   /** A bearer token, or a function that returns the current one. */
   token?: string | (() => Promise<string>);
@@ -98,7 +100,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   const connection =
     options.connection ??
     createHttpConnection({
-      server,
+      servers: [server, ...(options.others ?? [])],
       tls: options,
       clock,
       proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
