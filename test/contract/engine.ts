@@ -315,7 +315,7 @@ export function describeEngine(name: string, abilities: EngineAbilities, open: (
         engine.commit(
           guarded(put("/a", "1"), ...Array.from({ length: 34 }, (_, n): [string, "absent"] => [`/${n}`, "absent"])),
         ),
-      ).rejects.toThrow("at most 32");
+      ).rejects.toThrow("at most 33");
       expect(await scanAll(engine)).toEqual([]);
     });
 

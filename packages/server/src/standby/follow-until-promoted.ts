@@ -204,7 +204,6 @@ class Standby {
         throw new FlotillaError(
           "Standby",
           `${messageOf(error)}. If the primary is stopped for certain, or cut off from its members, repeat the command with --force`,
-          { cause: error },
         );
       log.warn("the primary does not answer, and is replaced all the same", { error });
       return false;
@@ -268,7 +267,8 @@ function promoted(
 }
 
 async function connect({ primary, clock }: StandbyOptions): Promise<Transport> {
-  const connection = await connectionOf(await loadKubeconfig(primary));
+  // Its other addresses are this standby.
+  const { others: _others, ...connection } = await connectionOf(await loadKubeconfig(primary));
   return createHttp2Transport({ ...connection, cluster: { root: HUB }, userAgent: "flotilla-standby", clock });
 }
 
