@@ -62,7 +62,7 @@ export interface CampaignResult {
   toMs: number;
   violations: readonly Violation[];
   deliveries: Deliveries;
-  /** Processes that ended although nobody had ended them. */
+  /** Processes that ended although no fault has ended them. */
   ends: readonly string[];
   /** Other things that should not happen. */
   problems: readonly string[];

@@ -235,16 +235,16 @@ const broken: Record<string, { breaks(history: Draft): void; rule: Violation["ru
       Object.assign(acknowledged(history, "delete"), { outcome: "rejected", reason: "Conflict" });
     },
   },
-  "a value that nobody wrote": {
+  "a value that no client wrote": {
     rule: "phantom",
     breaks(history) {
       const event = history.spans[0]?.events.find(({ type }) => type === "ADDED");
       if (event) event.value = "invented";
-      // Nobody knows better.
+      // No answer contradicts it.
       history.operations = history.operations.filter(({ revision }) => revision !== event?.revision);
     },
   },
-  "a deletion that nobody asked for": {
+  "a deletion that no client asked for": {
     rule: "phantom",
     breaks(history) {
       history.operations.splice(history.operations.indexOf(acknowledged(history, "delete")), 1);

@@ -15,7 +15,7 @@ import type { History, Item, Operation, SeenEvent, WatchSpan } from "./history.t
 export interface Violation {
   rule:
     | "disagreement" // Two answers differ about one revision.
-    | "phantom" // A value that nobody wrote, or a change that nobody asked for.
+    | "phantom" // A value that no client wrote, or a change that no client asked for.
     | "rejected write took effect"
     | "duplicate" // One write took effect twice.
     | "lost write"
@@ -150,7 +150,7 @@ class Checker {
         else
           this.#violated(
             "phantom",
-            `${key} was deleted at ${revision} after ${before.revision}, as ${source} saw, which nobody asked for`,
+            `${key} was deleted at ${revision} after ${before.revision}, as ${source} saw, which no client asked for`,
           );
         continue;
       }
@@ -158,7 +158,7 @@ class Checker {
       if (!write || write.key !== key) {
         this.#violated(
           "phantom",
-          `${key} has ${shown(value)} at ${revision}, as ${source} saw, which nobody wrote there`,
+          `${key} has ${shown(value)} at ${revision}, as ${source} saw, which no client wrote there`,
         );
         continue;
       }

@@ -109,7 +109,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const clientPorts = await Promise.all(range(SIZES.etcd).map(() => freePort()));
   const peerPorts = await Promise.all(range(SIZES.etcd).map(() => freePort()));
   const between = new Map<string, LinkState>();
-  const pair = (one: number, other: number): string => [one, other].sort().join("-");
+  const pair = (one: number, other: number): string => `${Math.min(one, other)}-${Math.max(one, other)}`;
   const etcd: Machine[] = [];
   const sources = new WeakMap<Socket, number>();
   const peerLinks = await Promise.all(

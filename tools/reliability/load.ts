@@ -24,7 +24,7 @@ const STALE_SHARE = 0.2;
 /** Of the conditional writes, those with the version that the client happens to know; the others read it first. */
 const BLIND_SHARE = 0.3;
 const WATCH_SECONDS = 60;
-/** Somebody always writes, so a watch that is silent for longer is dead. */
+/** Clients always write, so a watch that is silent for longer is dead. */
 const WATCH_SILENCE_MS = 8_000;
 const RETRY_MS = 200;
 
@@ -80,7 +80,7 @@ export async function runClient(options: ClientOptions, signal: AbortSignal): Pr
       recorder.unexpected.push(`${call[0]} ${call[1]}: ${answer.status} ${messageIn(answer)}`);
     if (!answer || answer.status >= 500) {
       at++;
-      await delay(RETRY_MS * random.next(), undefined, { signal }).catch(() => {});
+      await delay(RETRY_MS * random.next());
     }
     return answer;
   }
@@ -275,4 +275,5 @@ export function operationOf(asked: Operation, answer: Answer | undefined): Opera
 const EXPECTED: ReadonlySet<number> = new Set([200, 201, 404, 409, 429, 500, 503, 504]);
 const isExpected = (status: number): boolean => EXPECTED.has(status);
 
-const messageIn = ({ body }: Answer): string => String(body["message"] ?? "").slice(0, 200);
+const messageIn = ({ body: { message } }: Answer): string =>
+  typeof message === "string" ? message.slice(0, 200) : "no message";

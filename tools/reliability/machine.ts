@@ -2,7 +2,6 @@
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { createWriteStream } from "node:fs";
-import { appendFile, readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Machine {
@@ -30,7 +29,7 @@ export interface MachineOptions {
   logFile: string;
   isReady(printed: string): Promise<boolean> | boolean;
   setClock?(pid: number | undefined, offsetMs: number): Promise<void>;
-  /** It ended although nobody has killed it. */
+  /** It ended by itself. */
   onEnd(name: string, how: string): void;
 }
 
@@ -111,10 +110,3 @@ export function createMachine(options: MachineOptions): Machine {
     setClock: setClock && ((offsetMs) => setClock(child?.exitCode === null ? child.pid : undefined, offsetMs)),
   };
 }
-
-/** A line in the log of a machine, to find the faults in it. */
-export async function note(logFile: string, text: string): Promise<void> {
-  await appendFile(logFile, `--- ${text}\n`);
-}
-
-export const readLog = (logFile: string): Promise<string> => readFile(logFile, "utf8");

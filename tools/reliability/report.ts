@@ -2,14 +2,14 @@
 import type { CampaignResult, HappenedFault } from "./campaign.ts";
 import type { FaultKind } from "./faults.ts";
 
-export interface Figures {
+interface Figures {
   faults: number;
   /** The longest time without an acknowledged write of any client, in all and while each kind of fault lasted. */
   longestPauseMs: number;
   kinds: { kind: FaultKind; count: number; longestPauseMs: number }[];
 }
 
-export function figuresOf({
+function figuresOf({
   faults,
   acknowledgedMs,
   fromMs,

@@ -14,7 +14,6 @@ export type {
   HubKeyFiles,
   KeyStep,
   Snapshots,
-  Standbys,
   StandbyState,
   Stores,
 } from "./command.ts";

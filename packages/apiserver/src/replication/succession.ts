@@ -72,7 +72,7 @@ export function guardSuccession(engine: Engine, onSuperseded: (successor: Succes
       const outcome = await engine.commit({ ...write, guards });
       if (outcome.ok || outcome.failedGuard !== SUPERSEDED) return outcome;
       const successor = await readSuccessor(engine);
-      // Somebody has deleted the key by hand: the guard failed, so nothing was written.
+      // The key was deleted by hand: the guard failed, so nothing was written.
       if (!successor) throw new StoreUnavailableError("the store was changed by hand; try again");
       onSuperseded(successor);
       throw new SupersededError(successor);

@@ -23,7 +23,7 @@ export interface Replica {
   close(): void;
 }
 
-export interface ReplicaCopy {
+interface ReplicaCopy {
   add(changes: readonly Change[]): void;
   /** The copy is what the source was at a revision. */
   complete(revision: number): void;

@@ -250,7 +250,7 @@ function promoted(
             // The address may now lead to this hub, which has this term.
             log.debug("the former primary was not ended yet", { error });
           }
-          if (!now.isFenced) await sleep(clock, FENCE_EVERY_MS, stopping.signal).catch(() => {});
+          if (!now.isFenced) await Promise.allSettled([sleep(clock, FENCE_EVERY_MS, stopping.signal)]);
         }
         await transport.close();
       })();
