@@ -136,9 +136,11 @@ describe("the Node authorizer", () => {
         core("get", "pods", "used"),
         core("watch", "pods", "used"),
         { verb: "list", resource: "pods", ...onN1 },
-        { verb: "watch", resource: "pods", fieldSelector: { requirements: [
-          { key: "spec.nodeName", operator: "In", values: ["n1"] },
-        ] } },
+        {
+          verb: "watch",
+          resource: "pods",
+          fieldSelector: { requirements: [{ key: "spec.nodeName", operator: "In", values: ["n1"] }] },
+        },
       ],
       denied: [
         core("get", "pods", "elsewhere"),
@@ -181,7 +183,10 @@ describe("the Node authorizer", () => {
         { verb: "list", group: "node.k8s.io", resource: "runtimeclasses" },
         { verb: "create", group: "certificates.k8s.io", resource: "certificatesigningrequests" },
       ],
-      denied: [{ verb: "list", resource: "namespaces" }, { verb: "list", group: "apps", resource: "deployments" }],
+      denied: [
+        { verb: "list", resource: "namespaces" },
+        { verb: "list", group: "apps", resource: "deployments" },
+      ],
     },
   };
   for (const [behaviour, { allowed, denied }] of Object.entries(cases)) {
@@ -197,7 +202,7 @@ describe("the Node authorizer", () => {
     });
   }
 
-  test("a user with the name of a node who is not in the group of nodes is no node", async () => {
+  test("a user with the name of a node who is not in the group of nodes is not a node", async () => {
     const user = { name: N1.name, groups: ["system:authenticated"] };
 
     expect(await isAllowed(user, core("get", "secrets", "mounted"))).toBe(false);

@@ -174,7 +174,8 @@ function onLease({ node, verb, resource: { namespace, name } }: Question): Opini
 function onCsiNode({ node, verb, resource: { name, subresource } }: Question): Opinion {
   if (!OWN_OBJECT_VERBS.has(verb)) return no("can only get, create, update, patch, or delete a CSINode");
   if (subresource) return no("cannot authorize CSINode subresources");
-  if (verb !== "create" && name !== node) return no("can only access CSINode with the same name as the requesting node");
+  if (verb !== "create" && name !== node)
+    return no("can only access CSINode with the same name as the requesting node");
   return ALLOW;
 }
 

@@ -16,7 +16,7 @@ export interface NodeRelations {
   close(): void;
 }
 
-export interface ClusterRelations {
+interface ClusterRelations {
   /** Whether a pod on the node uses the object, directly or through a claim. */
   uses(node: string, resource: RelatedResource, namespace: string | undefined, name: string): boolean;
 }
@@ -153,7 +153,10 @@ class Relations implements ClusterRelations {
     const claim = volume?.spec?.claimRef;
     if (!volume || !claim) return void this.#volumes.delete(name);
     const secrets = volumeSecrets(volume).map((secret) => `${secret.namespace}/${secret.name}`);
-    this.#volumes.set(name, { claim: keyOf("persistentvolumeclaims", claim.namespace ?? "", claim.name ?? ""), secrets });
+    this.#volumes.set(name, {
+      claim: keyOf("persistentvolumeclaims", claim.namespace ?? "", claim.name ?? ""),
+      secrets,
+    });
     for (const secret of secrets)
       this.#volumesBySecret.set(secret, (this.#volumesBySecret.get(secret) ?? new Set()).add(name));
   }

@@ -143,7 +143,9 @@ function requestOf(
 }
 
 /** The readable requirements as a request would have them; undefined when there are none. */
-function fieldSelectorOf({ rawSelector, requirements = [] }: Attributes["fieldSelector"] & object = {}): string | undefined {
+function fieldSelectorOf({ rawSelector, requirements = [] }: Attributes["fieldSelector"] & object = {}):
+  | string
+  | undefined {
   if (rawSelector) return rawSelector;
   const terms = requirements.flatMap(({ key, operator, values = [] }) =>
     (operator === "In" || operator === "NotIn") && values.length === 1

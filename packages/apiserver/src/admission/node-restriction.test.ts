@@ -22,15 +22,13 @@ async function createServer(): Promise<AccessServer> {
   for (const [name, nodeName] of [
     ["mine", "n1"],
     ["other", "n2"],
-  ])
+  ] as const)
     await server.make(`${DEFAULT}/pods`, {
       metadata: { name },
       spec: {
         nodeName,
         containers: [{ name: "c", image: "i" }],
-        volumes: [
-          { name: "t", projected: { sources: [{ serviceAccountToken: { path: "t", audience: "vault" } }] } },
-        ],
+        volumes: [{ name: "t", projected: { sources: [{ serviceAccountToken: { path: "t", audience: "vault" } }] } }],
       },
     });
   return server;
@@ -57,7 +55,7 @@ describe("NodeRestriction", () => {
   async function write(method: string, path: string, body?: JsonObject): Promise<[code: number, why?: string]> {
     const headers = method === "PATCH" ? { "content-type": "application/merge-patch+json" } : undefined;
     const { code, body: answer } = await server.ask(N1, method, path, body, headers);
-    return code < 300 ? [code] : [code, String(answer.message).replace(/^.* is forbidden: /, "")];
+    return code < 300 ? [code] : [code, (answer.message as string).replace(/^.* is forbidden: /, "")];
   }
   const owner = (more: JsonObject = {}): JsonObject => ({
     apiVersion: "v1",
@@ -206,7 +204,7 @@ describe("NodeRestriction", () => {
     const NARROW = { name: "system:node:n1", groups: ["system:nodes", "system:authenticated"] };
     const token = async (spec: JsonObject): Promise<[code: number, why?: string]> => {
       const { code, body } = await server.ask(NARROW, "POST", `${DEFAULT}/serviceaccounts/default/token`, { spec });
-      return code < 300 ? [code] : [code, String(body.message).replace(/^.* is forbidden: /, "")];
+      return code < 300 ? [code] : [code, (body.message as string).replace(/^.* is forbidden: /, "")];
     };
     const bound = (name: string): JsonObject => ({ apiVersion: "v1", kind: "Pod", name, uid: uids[name] ?? "" });
 

@@ -4,13 +4,7 @@
  *
  * The Node authorizer (`access/node-authorizer.ts`) decides without the content of a write; this step checks the content.
  */
-import {
-  builtInKinds,
-  notFound,
-  parseCertificateRequest,
-  quoteText,
-  refusal,
-} from "@flotilla/apimachinery";
+import { builtInKinds, notFound, parseCertificateRequest, quoteText, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, ClusterReader, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ResourceSlice } from "@flotilla/apimachinery/facts/resource-v1.ts";
 import { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, usedApiObjects } from "@flotilla/kubernetes";
@@ -29,8 +23,8 @@ type Check = (node: string, review: Review<KubernetesObject>) => void;
 /** By group and kind. */
 const CHECKS: Readonly<Record<string, Check>> = {
   "/Pod": (node, review) => checkPod(node, review as Review<Pod>),
-  "/Node": (node, review) => checkNode(node, review as Review<Node>),
-  "/PersistentVolumeClaim": (node, review) => checkClaim(node, review as Review<PersistentVolumeClaim>),
+  "/Node": checkNode,
+  "/PersistentVolumeClaim": checkClaim,
   "coordination.k8s.io/Lease": (node, review) => {
     if (review.namespace !== NODE_LEASES)
       throw refusal(review, `can only access leases in the "${NODE_LEASES}" system namespace`);
@@ -215,9 +209,7 @@ export function forbiddenLabels(labels: Labels = {}, before: Labels = {}): strin
       const domain = key.includes("/") ? key.slice(0, key.indexOf("/")) : "";
       if (isIn(domain, "node-restriction.kubernetes.io")) return true;
       if (!isIn(domain, "kubernetes.io") && !isIn(domain, "k8s.io")) return false;
-      return (
-        !KUBELET_LABELS.has(key) && !isIn(domain, "kubelet.kubernetes.io") && !isIn(domain, "node.kubernetes.io")
-      );
+      return !KUBELET_LABELS.has(key) && !isIn(domain, "kubelet.kubernetes.io") && !isIn(domain, "node.kubernetes.io");
     })
     .sort();
 }
@@ -276,19 +268,19 @@ export interface TokenQuestion {
 
 /** Whether a volume of the pod has a token of that audience, itself or by the CSI driver that mounts it. */
 function usesAudience(read: ClusterReader, pod: DeepReadonly<Pod>, audience: string): boolean {
-  const { name = "", namespace } = pod.metadata;
+  const { name, namespace } = pod.metadata;
   return (pod.spec.volumes ?? []).some((volume) => {
     const tokens = volume.projected?.sources?.flatMap(({ serviceAccountToken }) => serviceAccountToken ?? []) ?? [];
     if (tokens.some((token) => (token.audience ?? "") === audience)) return true;
     const claim = volume.ephemeral ? `${name}-${volume.name}` : volume.persistentVolumeClaim?.claimName;
     const driver = claim === undefined ? volume.csi?.driver : driverOfClaim(read, namespace, claim);
     if (!driver) return false;
-    const { tokenRequests = [] } = read.get(CSIDriver, undefined, driver)?.spec ?? {};
-    return tokenRequests.some((each) => each.audience === audience);
+    const found = read.get(CSIDriver, undefined, driver);
+    return found?.spec?.tokenRequests?.some((each) => each.audience === audience) ?? false;
   });
 }
 
 function driverOfClaim(read: ClusterReader, namespace: string | undefined, claim: string): string | undefined {
-  const volume = read.get(PersistentVolumeClaim, namespace, claim)?.spec.volumeName;
+  const volume = read.get(PersistentVolumeClaim, namespace, claim)?.spec?.volumeName;
   return volume ? read.get(PersistentVolume, undefined, volume)?.spec?.csi?.driver : undefined;
 }

@@ -79,7 +79,9 @@ export function readAuthorizationConfiguration(content: string, file: string): A
       return { type };
     }
     if (type !== "Webhook")
-      return fail(`${at}.type: Unsupported value: ${JSON.stringify(type)}: supported values: "Node", "RBAC", "Webhook"`);
+      return fail(
+        `${at}.type: Unsupported value: ${JSON.stringify(type)}: supported values: "Node", "RBAC", "Webhook"`,
+      );
     if (!own) return fail(`${at}.webhook: Required value: required when type=Webhook`);
     if (++webhooks > MAX_WEBHOOKS) fail(`authorizers: Too many: at most ${MAX_WEBHOOKS} webhooks`);
     try {
