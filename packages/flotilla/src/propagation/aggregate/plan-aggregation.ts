@@ -5,7 +5,8 @@ import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimach
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { withoutOlderPods } from "../pods-since.ts";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
@@ -58,8 +59,9 @@ function itemOf(work: DeepReadonly<Work>): Item {
   const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
-  const status = manifest?.status ? (manifest.status as Item["status"]) : undefined;
-  if (condition?.status !== "True") {
+  const isApplied = condition?.status === "True";
+  const status = withoutOlderPods(work, (manifest?.status ?? undefined) as Json | undefined, isApplied) as Item["status"];
+  if (!isApplied) {
     return {
       clusterName,
       status,
