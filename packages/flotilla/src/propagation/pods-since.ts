@@ -49,7 +49,6 @@ export function withoutOlderPods(
   // Of the copy with the new pods, the member's controller may have observed nothing yet.
   const isUnobserved =
     typeof generation === "number" && typeof observedGeneration === "number" && observedGeneration < generation;
-  const isOlder =
-    reported < first || (reported === first && (isUnobserved || (since.endsWith(WITHIN) && !isApplied)));
+  const isOlder = reported < first || (reported === first && (isUnobserved || (since.endsWith(WITHIN) && !isApplied)));
   return isOlder ? { ...status, ...Object.fromEntries(counters.map((field) => [field, 0])) } : status;
 }

@@ -60,7 +60,11 @@ function itemOf(work: DeepReadonly<Work>): Item {
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
   const isApplied = condition?.status === "True";
-  const status = withoutOlderPods(work, (manifest?.status ?? undefined) as Json | undefined, isApplied) as Item["status"];
+  const status = withoutOlderPods(
+    work,
+    (manifest?.status ?? undefined) as Json | undefined,
+    isApplied,
+  ) as Item["status"];
   if (!isApplied) {
     return {
       clusterName,
@@ -163,15 +167,15 @@ export interface Aggregation {
   stale?: ReadonlyMap<string, string>;
 }
 
-/** `away`: the members that are not ready. */
+/** `away`: the members that are away, with the reason. */
 export function planStale(
   works: readonly DeepReadonly<Work>[],
-  away: ReadonlySet<string>,
+  away: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   return new Map(
     works.flatMap((work): [string, string][] => {
       const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
-      const why = work.metadata.deletionTimestamp ? undefined : whyStale(work, away.has(cluster));
+      const why = work.metadata.deletionTimestamp ? undefined : whyStale(work, away.get(cluster));
       return why === undefined ? [] : [[cluster, why]];
     }),
   );

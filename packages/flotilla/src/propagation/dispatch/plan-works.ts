@@ -175,15 +175,7 @@ export function planWorks(
       const rendered = targets.has(cluster)
         ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
         : { object: copy };
-      plan.works.push(
-        planWork(
-          binding,
-          template,
-          cluster,
-          rendered,
-          before.get(executionNamespace(cluster)),
-        ),
-      );
+      plan.works.push(planWork(binding, template, cluster, rendered, before.get(executionNamespace(cluster))));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
