@@ -16,8 +16,8 @@ import { requestHttp1, requestHttp2 } from "./http-requests.ts";
 import type { HttpRequest, HttpResponse } from "./http-requests.ts";
 import { createAgent, openTls } from "./http-sockets.ts";
 import type { TlsOptions } from "./http-sockets.ts";
-import { openSession, pingWhileBusy } from "./http2-session.ts";
-import type { Session } from "./http2-session.ts";
+import { DEFAULT_TIMEOUTS, openSession, pingWhileBusy } from "./http2-session.ts";
+import type { ConnectionTimeouts, Session } from "./http2-session.ts";
 import type { Proxy } from "./tunnel.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -43,6 +43,7 @@ export interface HttpConnectionOptions {
   clock: Clock;
   /** The proxy for every connection. */
   proxy?: Proxy;
+  timeouts?: ConnectionTimeouts | undefined;
 }
 
 export function createHttpConnection({
@@ -50,6 +51,7 @@ export function createHttpConnection({
   tls: tlsSettings,
   clock,
   proxy,
+  timeouts = DEFAULT_TIMEOUTS,
 }: HttpConnectionOptions): HttpConnection {
   let settings = tlsSettings;
   let server: URL = servers[0];
@@ -78,7 +80,7 @@ export function createHttpConnection({
     for (let turn = 0; turn < servers.length; turn++) {
       const candidate = servers[(first + turn) % servers.length] ?? server;
       try {
-        const socket = await openTls(candidate, used, clock, proxy);
+        const socket = await openTls(candidate, used, clock, proxy, timeouts.connectMs);
         server = candidate;
         return socket;
       } catch (error) {
@@ -112,11 +114,11 @@ export function createHttpConnection({
   };
 
   const addSession = async (socket: TLSSocket, used: TlsOptions): Promise<void> => {
-    const session = await openSession(server, socket, clock);
+    const session = await openSession(server, socket, clock, timeouts);
     if (used !== settings) return session.http2.destroy();
     // It ended at once; waiting callers connect again.
     if (session.http2.destroyed) return;
-    const stopPinging = pingWhileBusy(session, clock);
+    const stopPinging = pingWhileBusy(session, clock, timeouts);
     session.http2.once("close", () => {
       stopPinging();
       sessions.delete(session);

@@ -186,7 +186,9 @@ export function otherServersOf(source: string, cluster: JsonObject): string[] {
   if (!Array.isArray(servers)) throw new UsageError(`${SERVERS_EXTENSION} of ${source} must have a list of servers`);
   return servers.map((server) => {
     if (typeof server === "string" && URL.canParse(server) && new URL(server).protocol === "https:") return server;
-    throw new UsageError(`${SERVERS_EXTENSION} of ${source} names ${JSON.stringify(server)}, which is not an https:// URL`);
+    throw new UsageError(
+      `${SERVERS_EXTENSION} of ${source} names ${JSON.stringify(server)}, which is not an https:// URL`,
+    );
   });
 }
 
