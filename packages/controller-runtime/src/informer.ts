@@ -66,6 +66,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #store = new ObjectStore<T>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
+  /** Ends the current connection, so that the next one begins with a list. */
+  #restart = new AbortController();
+  /** Those who wait for a list, by its number. */
+  #refreshes: { list: number; resolve: () => void }[] = [];
   /** Replaced, never modified, so that a listener may subscribe another during delivery. */
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
@@ -121,6 +125,25 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   whenSynced(signal: AbortSignal): Promise<void> {
     return abortable(this.#firstList.promise, signal);
+  }
+
+  /**
+   * Lists again. Resolves when this informer has everything that was written before the call, or the server does not serve
+   * the kind. A watch that is connected does not say that: its server may be cut off from the store.
+   */
+  refresh(signal: AbortSignal): Promise<void> {
+    this.#resourceVersion = undefined;
+    this.#restart.abort();
+    // A list in progress began before the call.
+    const refreshed = { list: this.#listing + 1, ...Promise.withResolvers<void>() };
+    this.#refreshes.push(refreshed);
+    return abortable(refreshed.promise, signal);
+  }
+
+  #refreshed(completed: number): void {
+    const done = this.#refreshes.filter(({ list }) => list <= completed);
+    this.#refreshes = this.#refreshes.filter(({ list }) => list > completed);
+    for (const { resolve } of done) resolve();
   }
 
   /** The condition of `whenAnswered`. */
@@ -223,6 +246,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // The opener may still add its indexes in this tick.
     await Promise.resolve();
     while (!signal.aborted) {
+      if (this.#restart.signal.aborted) {
+        this.#restart = new AbortController();
+        this.#resourceVersion = undefined;
+        this.#attempts = 0;
+      }
       const attempts = this.#attempts++;
       const sinceMs = clock.now();
       const failure = await this.#connect().then(
@@ -230,6 +258,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         (error: unknown) => ({ error }),
       );
       if (signal.aborted) break;
+      if (this.#restart.signal.aborted) continue;
       // A long-lived connection was a good one, even without events.
       if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
       await this.#pause(failure, attempts);
@@ -247,7 +276,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Returns when the server ends the watch, throws when the connection fails. */
   async #connect(): Promise<void> {
-    const { client, scope, signal } = this.#options;
+    const { client, scope } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, this.#restart.signal]);
     const { cluster, where } = scope;
     const watched = where && { where };
     if (this.#resourceVersion === undefined) {
@@ -262,7 +292,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
           this.#take(batch);
         return;
       }
-      await this.#listInPages();
+      await this.#listInPages(signal);
     }
     this.#enter("following");
     for await (const batch of client.watch(this.kind, {
@@ -274,8 +304,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#take(batch);
   }
 
-  async #listInPages(): Promise<void> {
-    const { client, scope, signal } = this.#options;
+  async #listInPages(signal: AbortSignal): Promise<void> {
+    const { client, scope } = this.#options;
     let token: string | undefined;
     let resourceVersion: string;
     do {
@@ -321,6 +351,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#options.budget?.leave(this);
       this.#report("unserved", failure.error);
       this.#firstAnswer.resolve();
+      this.#refreshed(Infinity);
     } else {
       this.#report("lost", failure.error);
       // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
@@ -332,10 +363,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
     // Half of the delay is random, so that a thousand informers do not reconnect to a restarted server at the same
     // time.
+    const ends = AbortSignal.any([signal, this.#restart.signal]);
     try {
-      await sleep(clock, delayMs * (0.5 + random.next() / 2), signal);
+      await sleep(clock, delayMs * (0.5 + random.next() / 2), ends);
     } catch (error) {
-      if (!signal.aborted) throw error; // Closed while waiting, which the loop detects itself.
+      if (!ends.aborted) throw error; // Closed or restarted while waiting, which the loop detects itself.
     }
   }
 
@@ -382,6 +414,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
     this.#options.budget?.end(this, this.kind);
     this.#completed = this.#listing;
+    this.#refreshed(this.#listing);
     this.#resourceVersion = resourceVersion;
     this.#enter("following");
     this.#attempts = 0;
