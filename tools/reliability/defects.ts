@@ -8,6 +8,8 @@ import { join } from "node:path";
 import { copyProgram } from "../../test/programs/program-copy.ts";
 
 interface Defect {
+  /** The faults that show it: their names contain one of these. */
+  shownBy: readonly string[];
   file: string;
   was: string;
   is: string;
@@ -18,36 +20,42 @@ const ENGINE = "packages/apiserver/src/store/etcd/etcd-engine.ts";
 export const defects: Readonly<Record<string, Defect>> = {
   /** Updates of ConfigMaps do not compare revisions. */
   "lost updates": {
+    shownBy: ["clean stop"],
     file: "packages/apiserver/src/store/etcd/transactions.ts",
     was: '    ...(expect === "any" ? [] : [compare(key, expect)]),',
     is: '    ...(expect === "any" || key.startsWith("/core/configmaps/") ? [] : [compare(key, expect)]),',
   },
   /** A process that wins the Leases decides from what it read before. */
   "stale leaders": {
+    shownBy: ["kill -9 of controllers", "network between controllers", "all etcd"],
     file: "packages/server/src/roles/run-controllers.ts",
     was: "    if (options.elects) await readAgain(ends);",
     is: "",
   },
   /** Reads do not wait for what other servers have acknowledged. */
   "stale reads": {
+    shownBy: ["network between an API server"],
     file: ENGINE,
     was: "  readonly isShared = true;",
     is: "  readonly isShared = false;",
   },
   /** A watch of etcd that broke skips a revision. */
   "lost events": {
+    shownBy: ["network between an API server", "kill -9 of an etcd"],
     file: ENGINE,
     was: "stream.send(this.#watchOf(follower.revision + 1, false));",
     is: "stream.send(this.#watchOf(follower.revision + 2, false));",
   },
   /** A write whose answer was lost is sent again. */
   "repeated writes": {
+    shownBy: ["network between an API server"],
     file: "packages/apiserver/src/store/etcd/etcd-client.ts",
     was: "const canRepeat = wasNotCarriedOut(error) || (repeats && isAboutEndpoint(error));",
     is: "const canRepeat = wasNotCarriedOut(error) || isAboutEndpoint(error);",
   },
   /** A write counts as made when etcd has not answered for 400 ms. */
   "early acknowledgement": {
+    shownBy: ["loss of two etcd", "one etcd alone"],
     file: ENGINE,
     was: "const answer = readTransaction(await this.#client.call(TRANSACTION, message, false));",
     is: "const answer = await Promise.race([this.#client.call(TRANSACTION, message, false).then(readTransaction), sleep(this.#clock, 400).then(() => ({ revision: 1e9 + this.#clock.now() % 1e9, succeeded: true, results: [] }))]);",
