@@ -8,6 +8,7 @@ import { daemonSet } from "./daemonset/daemonset.ts";
 import { deletionProtection } from "./deletion-protection/deletion-protection.ts";
 import { ephemeralJob } from "./ephemeraljob/ephemeraljob.ts";
 import { imageListPullJob } from "./imagelistpulljob/imagelistpulljob.ts";
+import { imagePreDownload } from "./image-predownload/image-predownload.ts";
 import { imagePullJob } from "./imagepulljob/imagepulljob.ts";
 import { launchPriority } from "./launch-priority/launch-priority.ts";
 import { nodeImage } from "./nodeimage/nodeimage.ts";
@@ -25,6 +26,7 @@ import { workloadSpread } from "./workloadspread/workloadspread.ts";
 /** Pods pass the webhooks in this order, which is upstream's. */
 export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   podReadiness,
+  workloadSpread,
   cloneSet,
   statefulSet,
   daemonSet,
@@ -39,11 +41,11 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   ephemeralJob,
   imageListPullJob,
   imagePullJob,
+  imagePreDownload,
   nodeImage,
   persistentPodState,
   podProbeMarker,
   resourceDistribution,
-  workloadSpread,
   kruiseRollout,
 ];
 

@@ -21,6 +21,7 @@ import { sidecarSetCases } from "../../../packages/openkruise/src/sidecarset/tes
 import { statefulSetCases } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-cases.ts";
 import { traceStatefulSet } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-trace.ts";
 import { unitedDeploymentCases } from "../../../packages/openkruise/src/uniteddeployment/testdata/uniteddeployment-cases.ts";
+import { workloadSpreadCases } from "../../../packages/openkruise/src/workloadspread/testdata/workloadspread-cases.ts";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -53,5 +54,6 @@ export const openKruiseFunctions: ReadonlyMap<string, CaseRunner> = new Map(
     /** Whole rollouts, pass by pass. */
     trace: runnerOf({ cloneset: traceCloneSet, statefulset: traceStatefulSet }),
     uniteddeployment: runnerOf(unitedDeploymentCases),
+    workloadspread: runnerOf(workloadSpreadCases),
   }),
 );

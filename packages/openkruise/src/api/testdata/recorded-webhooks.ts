@@ -34,7 +34,7 @@ const admissionOf = ({ input }: Recorded): AnyAdmission => {
 const metadataOf = (object: JsonObject): JsonObject => object["metadata"] as JsonObject;
 
 function readerOf(existing: readonly Typed[]): ClusterReader {
-  const plurals: Record<string, string> = { Pod: "pods", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions" };
+  const plurals: Record<string, string> = { Pod: "pods", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions", WorkloadSpread: "workloadspreads" };
   const objects = existing.map((object) => ({ object, group: parseApiVersion(object.apiVersion).group, resource: plurals[object.kind] ?? "" }));
   const list: ClusterReader["list"] = <T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string) =>
     objects.filter((entry) => entry.group === group && entry.resource === plural && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object as unknown as DeepReadonly<T>);
