@@ -18,6 +18,7 @@ import { podReadiness } from "./pod-readiness/pod-readiness.ts";
 import { podUnavailableBudget } from "./podunavailablebudget/podunavailablebudget.ts";
 import { resourceDistribution } from "./resourcedistribution/resourcedistribution.ts";
 import { kruiseRollout } from "./rollout/rollout.ts";
+import { sidecarTerminator } from "./sidecar-terminator/sidecar-terminator.ts";
 import { sidecarSet } from "./sidecarset/sidecarset.ts";
 import { statefulSet } from "./statefulset/statefulset.ts";
 import { unitedDeployment } from "./uniteddeployment/uniteddeployment.ts";
@@ -46,6 +47,7 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   persistentPodState,
   podProbeMarker,
   resourceDistribution,
+  sidecarTerminator,
   kruiseRollout,
 ];
 

@@ -60,6 +60,8 @@ export function outdatedContainers(
   const isOutdated = (container: ReadonlyContainer): boolean => {
     const before = known.get(container.name);
     if (before?.image !== reportedImage(container.image ?? "")) return true;
+    const ended = before.state?.terminated;
+    if (ended && restartsAfter(container, spec.restartPolicy, ended.exitCode ?? 0)) return true;
     return (around.hasStaleVariables?.(container) ?? false) || (restartsForResize(container, before) && !isHeld());
   };
   const init = byName(status?.initContainerStatuses);
@@ -319,6 +321,22 @@ export function endedStatus(
     ...(initContainerStatuses && { initContainerStatuses }),
   };
   return withConditions(pod, next, nowMs);
+}
+
+/** The status after these containers were stopped from outside. */
+export function stoppedStatus(pod: ReadonlyPod, containers: readonly string[], nowMs: number, exitCode: number): Status {
+  const { status = {} } = pod;
+  const stop = (items: readonly Item[] | undefined): Item[] =>
+    (items ?? []).map((item) =>
+      containers.includes(item.name) && item.state?.running ? stopped(item, nowMs, exitCode) : item,
+    );
+  const { ephemeralContainerStatuses } = status;
+  const next: Status = {
+    ...status,
+    containerStatuses: stop(status.containerStatuses),
+    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: stop(ephemeralContainerStatuses) }),
+  };
+  return status.phase === "Running" ? withConditions(pod, next, nowMs) : next;
 }
 
 /** Reports a pending resize as long as it is pending. */
