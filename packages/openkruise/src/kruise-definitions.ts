@@ -12,6 +12,7 @@ import { imagePreDownload } from "./image-predownload/image-predownload.ts";
 import { imagePullJob } from "./imagepulljob/imagepulljob.ts";
 import { launchPriority } from "./launch-priority/launch-priority.ts";
 import { nodeImage } from "./nodeimage/nodeimage.ts";
+import { nodePodProbe } from "./nodepodprobe/nodepodprobe.ts";
 import { persistentPodState } from "./persistentpodstate/persistentpodstate.ts";
 import { podProbeMarker } from "./podprobemarker/podprobemarker.ts";
 import { podReadiness } from "./pod-readiness/pod-readiness.ts";
@@ -46,6 +47,7 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   nodeImage,
   persistentPodState,
   podProbeMarker,
+  nodePodProbe,
   resourceDistribution,
   sidecarTerminator,
   kruiseRollout,

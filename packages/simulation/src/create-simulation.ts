@@ -29,6 +29,7 @@ import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
 import { createImagePullController } from "./daemon/image-pull-controller.ts";
+import { createProbeController } from "./daemon/probe-controller.ts";
 import { createRecreateController } from "./daemon/recreate-controller.ts";
 import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
 import { createVolumeReads } from "./placement/volume-reads.ts";
@@ -108,6 +109,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
         ? [
             createImagePullController({ ...deps, events: recorders?.("kruise-daemon-imagepuller") }),
             createRecreateController(deps),
+            createProbeController({ ...deps, events: recorders?.("kruise-daemon-podprobe") }),
           ]
         : []),
     ],

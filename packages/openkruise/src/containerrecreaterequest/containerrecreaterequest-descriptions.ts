@@ -34,10 +34,12 @@ export const containerRecreateRequestDescriptions: FieldDescriptions = {
   "spec.containers[].statusContext.containerID": "The id of the container.",
   "spec.containers[].statusContext.restartCount": "How often it had been restarted.",
   "spec.strategy": "How the containers are restarted.",
-  "spec.strategy.failurePolicy": "Fail, the default, ends the request when one container cannot be stopped; Ignore continues with the others.",
+  "spec.strategy.failurePolicy":
+    "Fail, the default, ends the request when one container cannot be stopped; Ignore continues with the others.",
   "spec.strategy.orderedRecreate": "Restarts a container only when the one before it is ready again.",
   "spec.strategy.forceRecreate": "Also restarts a container that has been restarted since the request was created.",
-  "spec.strategy.terminationGracePeriodSeconds": "How long a container may take to stop; by default as long as the pod.",
+  "spec.strategy.terminationGracePeriodSeconds":
+    "How long a container may take to stop; by default as long as the pod.",
   "spec.strategy.unreadyGracePeriodSeconds":
     "Makes the pod unready this long before its containers stop. Only for pods with the readiness gate KruisePodReady.",
   "spec.strategy.minStartedSeconds": "How long a restarted container must have run to count as restarted.",

@@ -19,10 +19,7 @@ const MIN_DEADLINE_SECONDS = 3;
 const refuse = (problem: string, code = 400): Error => deniedByWebhook(`m${NAME}.kb.io`, code, problem);
 
 /** The hub only propagates it: the pod is on a member. */
-function complete(
-  request: ReadonlyRecreateRequest,
-  review: Review<ContainerRecreateRequest>,
-): ReadonlyRecreateRequest {
+function complete(request: ReadonlyRecreateRequest, review: Review<ContainerRecreateRequest>): ReadonlyRecreateRequest {
   if (review.oldObject) {
     checkUnchanged(request, review.oldObject);
     return request;

@@ -25,7 +25,8 @@ async function start(replicas: number, partition: number, gates: Record<string, 
   await member.pass(10_000);
 }
 
-const setImage = (image: string): Promise<void> => member.edit((spec) => ({ ...spec, template: makeWebTemplate(image) }));
+const setImage = (image: string): Promise<void> =>
+  member.edit((spec) => ({ ...spec, template: makeWebTemplate(image) }));
 const labelsOfNewest = async (): Promise<Record<string, string> | undefined> =>
   (await member.list(ControllerRevision)).toSorted((a, b) => a.revision - b.revision).at(-1)?.metadata.labels;
 
@@ -39,7 +40,10 @@ test("pulls a new image to the nodes of the pods that are not updated yet, and r
   expect(job?.spec).toMatchObject({
     image: "web:2",
     parallelism: 2,
-    podSelector: { matchLabels: { app: "web" }, matchExpressions: [{ key: "controller-revision-hash", operator: "NotIn" }] },
+    podSelector: {
+      matchLabels: { app: "web" },
+      matchExpressions: [{ key: "controller-revision-hash", operator: "NotIn" }],
+    },
     pullPolicy: { backoffLimit: 1, timeoutSeconds: 300 },
   });
   expect(job?.status).toMatchObject({ succeeded: 3, failed: 0 });

@@ -102,7 +102,11 @@ function makeJob(
       namespace,
       labels,
       ownerReferences: [
-        controllerReference({ ...workload, apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind }),
+        controllerReference({
+          ...workload,
+          apiVersion: formatApiVersion(kind.group, kind.storageVersion),
+          kind: kind.kind,
+        }),
       ],
     },
     spec: {

@@ -46,12 +46,13 @@ export function createSidecarTerminator(deps: WorkloadDependencies): Controller<
     },
   });
 
-  const record = (pod: ReadonlyPod, { cluster }: ObjectKey, names: readonly string[], how: string): void =>
+  function record(pod: ReadonlyPod, { cluster }: ObjectKey, names: readonly string[], how: string): void {
     events?.record(cluster, pod, {
       type: "Normal",
       reason: "SidecarTerminator",
       message: `Kruise SidecarTerminator is trying to terminate sidecar [${names.join(" ")}] using ${how}`,
     });
+  }
 
   async function replace(
     pod: ReadonlyPod,
@@ -69,12 +70,7 @@ export function createSidecarTerminator(deps: WorkloadDependencies): Controller<
     if (written) record(pod, key, [...images.keys()], "in-place update");
   }
 
-  async function stop(
-    pod: ReadonlyPod,
-    key: ObjectKey,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function stop(pod: ReadonlyPod, key: ObjectKey, names: readonly string[], signal: AbortSignal): Promise<void> {
     const { name, namespace, uid = "" } = pod.metadata;
     const owner = { apiVersion: "v1", kind: "Pod", name, uid, controller: true, blockOwnerDeletion: true };
     try {

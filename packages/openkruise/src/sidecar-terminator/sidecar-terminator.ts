@@ -4,5 +4,6 @@ import type { KruiseFeature } from "../api/kruise-definition.ts";
 import { createSidecarTerminator } from "./sidecar-terminator-controller.ts";
 
 export const sidecarTerminator: KruiseFeature = {
-  controllers: (deps) => ((deps.gates ?? DEFAULT_GATES).isOn("SidecarTerminator") ? [createSidecarTerminator(deps)] : []),
+  controllers: (deps) =>
+    (deps.gates ?? DEFAULT_GATES).isOn("SidecarTerminator") ? [createSidecarTerminator(deps)] : [],
 };

@@ -76,11 +76,7 @@ function planStep(pod: ReadonlyPod, request: ReadonlyRecreateRequest, nowMs: num
 }
 
 /** Stops the containers that are due, and marks them. */
-function planStops(
-  pod: ReadonlyPod,
-  states: readonly State[],
-  isOrdered: boolean,
-): { next: State[]; stop: string[] } {
+function planStops(pod: ReadonlyPod, states: readonly State[], isOrdered: boolean): { next: State[]; stop: string[] } {
   const stop: string[] = [];
   const next = [...states];
   for (const [index, state] of states.entries()) {

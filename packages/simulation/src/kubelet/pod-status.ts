@@ -15,6 +15,7 @@ import { stepContainer, terminatedOf, waiting } from "./container.ts";
 import type { ContainerSituation, Step } from "./container.ts";
 import { reportedImage } from "./images.ts";
 import { planResize, restartsForResize } from "./resize.ts";
+import { scriptOf } from "./script.ts";
 import type { ResizePlan, Room } from "./resize.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -116,7 +117,9 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
   const ephemeral = (spec.ephemeralContainers ?? []).map((container) =>
     stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), {
       ...situationOf(pod, container as ReadonlyContainer, around, resize),
-      behaviour: ENDLESS,
+      // They are never restarted; one whose command is not plain runs until its pod ends.
+      restarts: () => false,
+      behaviour: { ...ENDLESS, ...scriptOf(container) },
     }),
   );
   const containerStatuses = main.map((step) => step.status);
@@ -140,7 +143,7 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
     containerStatuses,
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map((step) => step.status) }),
   };
-  const dues = isEnded ? [] : [...init.steps, ...main].flatMap(({ dueMs }) => dueMs ?? []);
+  const dues = isEnded ? [] : [...init.steps, ...main, ...ephemeral].flatMap(({ dueMs }) => dueMs ?? []);
   if (deadlineMs !== undefined && !isEnded) dues.push(deadlineMs);
   return {
     status: withResize(withConditions(pod, next, nowMs), resize, nowMs),
@@ -324,7 +327,12 @@ export function endedStatus(
 }
 
 /** The status after these containers were stopped from outside. */
-export function stoppedStatus(pod: ReadonlyPod, containers: readonly string[], nowMs: number, exitCode: number): Status {
+export function stoppedStatus(
+  pod: ReadonlyPod,
+  containers: readonly string[],
+  nowMs: number,
+  exitCode: number,
+): Status {
   const { status = {} } = pod;
   const stop = (items: readonly Item[] | undefined): Item[] =>
     (items ?? []).map((item) =>
