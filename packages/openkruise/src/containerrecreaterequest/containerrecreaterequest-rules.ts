@@ -1,4 +1,5 @@
 /** Completion and validation of ContainerRecreateRequest, as in OpenKruise's webhook. */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import { change, deniedByWebhook, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, Review } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
@@ -6,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { isActive, Node, Pod } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isHub, kruiseAdmission } from "../api/webhook.ts";
-import { SIDECAR_TERMINATED } from "../sidecar-terminator/sidecars.ts";
+import { SIDECAR_TERMINATED } from "../pod/sidecar-terminated.ts";
 import { ContainerRecreateRequest } from "./containerrecreaterequest-kind.ts";
 import type { ReadonlyRecreateRequest } from "./containerrecreaterequest-kind.ts";
 import { ACTIVE_LABEL, NODE_NAME_LABEL, POD_UID_LABEL, UNREADY_ACQUIRED } from "./recreate-names.ts";

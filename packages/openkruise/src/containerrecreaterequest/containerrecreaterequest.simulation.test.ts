@@ -11,7 +11,7 @@ import { ContainerRecreateRequest } from "./containerrecreaterequest-kind.ts";
 let member: KruiseMember;
 afterEach(() => member.stop());
 
-async function start(names: readonly string[] = ["main", "side"], hashes?: undefined | null): Promise<ReadonlyPod> {
+async function start(names: readonly string[] = ["main", "side"], hashes?: null): Promise<ReadonlyPod> {
   member = await startKruiseMember({ customs: kruiseKinds, ...(hashes === null && { hashes: undefined }) });
   await member.pass(1000);
   const template = {

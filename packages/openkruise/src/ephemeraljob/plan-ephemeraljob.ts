@@ -67,7 +67,7 @@ const isOfJob = ({ metadata }: ReadonlyEphemeralJob, { env = [] }: ReadonlyConta
 const isNamed = ({ spec }: ReadonlyEphemeralJob, { name }: { readonly name: string }): boolean =>
   spec.template.ephemeralContainers.some((container) => container.name === name);
 
-export const isInjected = (job: ReadonlyEphemeralJob, { spec }: ReadonlyPod): boolean =>
+const isInjected = (job: ReadonlyEphemeralJob, { spec }: ReadonlyPod): boolean =>
   spec.ephemeralContainers?.some((container) => isNamed(job, container) && isOfJob(job, container)) ?? false;
 
 /** The oldest pods first; pods with another container of that name are left out. */

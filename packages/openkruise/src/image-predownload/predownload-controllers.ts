@@ -66,7 +66,7 @@ function createPreDownload<T extends KubernetesObject>(
     async reconcile(workload, { key, signal }) {
       const { uid, deletionTimestamp } = workload.metadata;
       if (deletionTimestamp) return done;
-      const known = inRevisionOrder(ownedBy(revisions, key.cluster, uid) as ReadonlyRevision[]);
+      const known = inRevisionOrder(ownedBy(revisions, key.cluster, uid));
       const view = viewOf(workload, known, gates);
       const plan = planPreDownload(view);
       if (plan.removeAll) {

@@ -1,5 +1,5 @@
 import { descriptionsAt, type FieldDescriptions } from "@flotilla/apimachinery";
-import { probeDescriptions } from "../podprobemarker/probe-descriptions.ts";
+import { probeDescriptions } from "../pod/probe-descriptions.ts";
 
 export const nodePodProbeDescriptions: FieldDescriptions = {
   "": "The probes that OpenKruise's daemon runs on a node, and their results. Written by OpenKruise; it has the name of the node.",

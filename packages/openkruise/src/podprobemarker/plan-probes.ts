@@ -47,7 +47,7 @@ export function withProbes(
   return { ...nodeProbe, spec: { podProbes: podProbes.length > 0 ? podProbes : undefined } };
 }
 
-/** Another order is no change. */
+/** The order alone changes nothing. */
 function inKnownOrder(known: readonly ContainerProbe[], next: readonly ContainerProbe[]): ContainerProbe[] {
   const place = (probe: ContainerProbe): number => {
     const index = known.findIndex(({ name }) => name === probe.name);

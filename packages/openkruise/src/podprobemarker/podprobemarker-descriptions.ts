@@ -1,5 +1,5 @@
 import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
-import { probeDescriptions } from "./probe-descriptions.ts";
+import { probeDescriptions } from "../pod/probe-descriptions.ts";
 
 export const podProbeMarkerDescriptions: FieldDescriptions = {
   "": "Probes pods, and writes the results to their conditions, labels and annotations. On the hub, each member probes its own pods.",

@@ -2,6 +2,7 @@
 import { exampleOf } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { createNodePodProbeController } from "./nodepodprobe-controller.ts";
 import { createPodProbeMarkerController } from "./podprobemarker-controller.ts";
 import { podProbeMarkerInterpreter } from "./podprobemarker-interpreter.ts";
 import { PodProbeMarker } from "./podprobemarker-kind.ts";
@@ -25,5 +26,7 @@ export const podProbeMarker = defineKruiseKind({
   rules: podProbeMarkerRules,
   interpreter: podProbeMarkerInterpreter,
   controllers: (deps) =>
-    (deps.gates ?? DEFAULT_GATES).isOn("PodProbeMarkerGate") ? [createPodProbeMarkerController(deps)] : [],
+    (deps.gates ?? DEFAULT_GATES).isOn("PodProbeMarkerGate")
+      ? [createNodePodProbeController(deps), createPodProbeMarkerController(deps)]
+      : [],
 });

@@ -14,7 +14,8 @@ import type { Controller } from "@flotilla/controller-runtime";
 import { Node, Pod } from "@flotilla/kubernetes";
 import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { ContainerRecreateRequest } from "../containerrecreaterequest/containerrecreaterequest-kind.ts";
-import { isVirtual, planSidecars, SIDECAR_TERMINATED } from "./sidecars.ts";
+import { SIDECAR_TERMINATED } from "../pod/sidecar-terminated.ts";
+import { isVirtual, planSidecars } from "./sidecars.ts";
 
 export function createSidecarTerminator(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock } = deps;

@@ -3,9 +3,6 @@ import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 
-/** Set when the pod was declared finished while sidecars were still running. */
-export const SIDECAR_TERMINATED = "SidecarTerminated";
-
 const TERMINATE = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT";
 const IGNORE_EXIT_CODE = "KRUISE_TERMINATE_SIDECAR_IGNORE_EXIT_CODE";
 const WITH_IMAGE = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE";

@@ -53,11 +53,7 @@ export function injectSubset(spread: ReadonlySpread, pod: ReadonlyPod, match: Ma
 export function patchedPod(pod: ReadonlyPod, { patch }: Subset): ReadonlyPod {
   if (!isObject(patch)) return pod;
   const schema = required(Pod.versions["v1"]?.schema, "the schema of a pod");
-  const patched = applyStrategicMergePatch(
-    pod as unknown as JsonObject,
-    patch as Json,
-    schema,
-  ) as unknown as ReadonlyPod;
+  const patched = applyStrategicMergePatch(pod as unknown as JsonObject, patch, schema) as unknown as ReadonlyPod;
   if (patched.spec.priorityClassName === pod.spec.priorityClassName) return patched;
   // The priority follows from the class, and a priority of another class is rejected.
   const { priority: _priority, ...spec } = patched.spec;

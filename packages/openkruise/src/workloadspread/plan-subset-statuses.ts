@@ -34,7 +34,7 @@ export function planSubsetStatuses(
 ): { statuses: SubsetStatus[]; unschedulable: ReadonlyMap<string, readonly ReadonlyPod[]> } | undefined {
   const { spec } = context.spread;
   const { type, adaptive } = spec.scheduleStrategy ?? {};
-  const patienceMs = type === "Adaptive" ? (adaptive?.rescheduleCriticalSeconds ?? 0) * 1000 : 0;
+  const waitLimitMs = type === "Adaptive" ? (adaptive?.rescheduleCriticalSeconds ?? 0) * 1000 : 0;
   const unschedulable = new Map<string, readonly ReadonlyPod[]>();
   const statuses: SubsetStatus[] = [];
   for (const [index, subset] of spec.subsets.entries()) {
@@ -42,13 +42,13 @@ export function planSubsetStatuses(
     const old = before.find(({ name }) => name === subset.name);
     const counted = countSubset(context, subset, pods, old);
     if (!counted) return undefined;
-    if (patienceMs === 0) {
+    if (waitLimitMs === 0) {
       statuses.push(counted);
       continue;
     }
     // No subset follows the last one, so its pods have nowhere else to go.
     const isLast = index === spec.subsets.length - 1;
-    const stuck = isLast ? [] : stuckPods(context, pods, patienceMs);
+    const stuck = isLast ? [] : stuckPods(context, pods, waitLimitMs);
     if (!isLast) unschedulable.set(subset.name, stuck);
     statuses.push({ ...counted, conditions: [conditionOf(context, subset.name, old, stuck.length > 0, isLast)] });
   }
@@ -109,9 +109,13 @@ const failed = (reason: string, message: string): RecordedEvent => ({ type: "War
 const filled = (map: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined =>
   Object.keys(map).length > 0 ? map : undefined;
 
-function stuckPods({ nowMs, waitsMs }: StatusContext, pods: readonly ReadonlyPod[], patienceMs: number): ReadonlyPod[] {
+function stuckPods(
+  { nowMs, waitsMs }: StatusContext,
+  pods: readonly ReadonlyPod[],
+  waitLimitMs: number,
+): ReadonlyPod[] {
   return pods.filter((pod) => {
-    const leftMs = schedulingTimeLeftMs(pod, patienceMs, nowMs);
+    const leftMs = schedulingTimeLeftMs(pod, waitLimitMs, nowMs);
     if (leftMs !== undefined && leftMs >= 0) waitsMs.push(leftMs);
     return leftMs !== undefined && leftMs < 0;
   });

@@ -19,7 +19,7 @@ import { versionOfPod } from "./spread-targets.ts";
 import type { ReadonlySpread, Status, Subset, SubsetStatus } from "./spread-targets.ts";
 
 /** Stands for the pods that belong to no subset. */
-export const NO_SUBSET = "kruise.io/workloadspread-fake-subset-name";
+const NO_SUBSET = "kruise.io/workloadspread-fake-subset-name";
 const COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 const IGNORE_PATCH_ANNOTATION = "workloadspread.kruise.io/ignore-patch-existing-pods-metadata";
 const COST_STEP = 100;

@@ -5,12 +5,11 @@
  * A pod is placed by what the status says when it is admitted. The record is written just before the pod is: if another
  * pod took the last place in between, the pod is admitted again.
  */
-import { controllerOf } from "@flotilla/apimachinery";
+import { controllerOf, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { Admission, ClusterReader, Reservation, Review } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { isActive, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import { injectSubset, matchOf } from "./inject-subset.ts";

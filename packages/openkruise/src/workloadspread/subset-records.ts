@@ -12,7 +12,7 @@ import type { ReadonlySpread, Status, Subset, SubsetStatus } from "./spread-targ
 /** A subset without `maxReplicas` misses this many pods. */
 export const NO_LIMIT = -1;
 
-export const isUnschedulable = ({ conditions }: Pick<SubsetStatus, "conditions">): boolean =>
+const isUnschedulable = ({ conditions }: Pick<SubsetStatus, "conditions">): boolean =>
   conditions?.some(({ type, status }) => type === "Schedulable" && status === "False") ?? false;
 
 /** Undefined for a value that is not a number of pods. */

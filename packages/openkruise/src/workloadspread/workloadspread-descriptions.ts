@@ -18,7 +18,7 @@ const subsetStatus = (at: string): FieldDescriptions => ({
 });
 
 export const workloadSpreadDescriptions: FieldDescriptions = {
-  "": "Divides the pods of a workload over subsets of the nodes of a cluster. On the hub, each member divides its own pods; limits are divided over the members in proportion to their pods.",
+  "": "Divides the pods of a workload over subsets of the nodes of a cluster. On the hub, each member divides its own pods: a number is the limit on each member, a percentage one of its own pods.",
   spec: "The workload and its subsets.",
   "spec.targetRef":
     "A CloneSet, Deployment, ReplicaSet, Job, or StatefulSet of Kubernetes or OpenKruise in the same namespace. It cannot be changed, and may have one WorkloadSpread.",

@@ -1,9 +1,10 @@
 /** Validation of WorkloadSpread, as in OpenKruise's webhook. */
+// oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
 import { ApiError, applyStrategicMergePatch, checkSelector, field } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
-import type { PersistentVolumeClaim, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
+import type { PersistentVolumeClaim } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { isObject, messageOf, required } from "@flotilla/base";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { checkNodeSelectorTerm, checkToleration, Deployment } from "@flotilla/kubernetes";
 import type { FeatureGates } from "../api/feature-gates.ts";
 import { requireGate } from "../api/plain-rejection.ts";
@@ -140,7 +141,7 @@ function checkPatch(errors: FieldError[], at: string, { patch }: Subset, { spec 
   );
   let patched: JsonObject;
   try {
-    patched = applyStrategicMergePatch(template as JsonObject, patch as Json, schema);
+    patched = applyStrategicMergePatch(template, patch, schema);
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
     errors.push(field.invalid(at, JSON.stringify(patch), `failed to merge patch: ${messageOf(error)}`));
@@ -149,14 +150,15 @@ function checkPatch(errors: FieldError[], at: string, { patch }: Subset, { spec 
   checkOwnTemplate(
     errors,
     at,
-    patched as DeepReadonly<PodTemplateSpec>,
+    patched,
     (spec?.volumeClaimTemplates ?? []) as unknown as readonly DeepReadonly<PersistentVolumeClaim>[],
   );
 }
 
 function checkStrategy(errors: FieldError[], { spec }: ReadonlySpread): void {
-  const { type = "", adaptive } = spec.scheduleStrategy ?? {};
-  const { length } = spec.subsets ?? [];
+  const { scheduleStrategy, subsets = [] } = spec;
+  const { length } = subsets;
+  const { type = "", adaptive } = scheduleStrategy ?? {};
   if (!["", "Fixed", "Adaptive"].includes(type))
     errors.push(field.invalid("spec.scheduleStrategy.type", type, "ScheduleStrategy's type is not valid"));
   if (!adaptive) return;
@@ -169,7 +171,7 @@ function checkStrategy(errors: FieldError[], { spec }: ReadonlySpread): void {
         "the scheduleStrategy's type must be adaptive when using adaptive scheduleStrategy",
       ),
     );
-  if (length > 1 && spec.subsets.at(-1)?.maxReplicas !== undefined)
+  if (length > 1 && subsets.at(-1)?.maxReplicas !== undefined)
     errors.push(
       field.invalid(
         "spec.scheduleStrategy.adaptive",

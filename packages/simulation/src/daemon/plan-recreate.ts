@@ -2,9 +2,8 @@
  * What OpenKruise's daemon does for the ContainerRecreateRequests of one pod: one request after the other, and of each
  * one container after the other or all at once. Pure.
  */
-import { formatTime } from "@flotilla/base";
+import { compareText, formatTime, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { compareText, isObject } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
 import { CONTAINERS_ANNOTATION, UNREADY_ACQUIRED } from "@flotilla/openkruise";
 import type { ReadonlyRecreateRequest } from "@flotilla/openkruise";

@@ -12,10 +12,10 @@ import { defineKeyedController, done, idOfKey, unlessChanged, watch } from "@flo
 import type { Controller } from "@flotilla/controller-runtime";
 import { isActive, Node, Pod } from "@flotilla/kubernetes";
 import type { WorkloadDependencies } from "@flotilla/kubernetes";
-import { PodProbeMarker } from "../podprobemarker/podprobemarker-kind.ts";
-import type { ReadonlyNodeProbe } from "../podprobemarker/plan-probes.ts";
+import { PodProbeMarker } from "./podprobemarker-kind.ts";
+import type { ReadonlyNodeProbe } from "./plan-probes.ts";
 import { markPod } from "./mark-pod.ts";
-import { NodePodProbe } from "./nodepodprobe-kind.ts";
+import { NodePodProbe } from "../nodepodprobe/nodepodprobe-kind.ts";
 
 export function createNodePodProbeController({ client, informers }: WorkloadDependencies): Controller<ObjectKey> {
   const nodes = informers.of(Node);

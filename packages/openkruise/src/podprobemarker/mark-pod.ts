@@ -4,8 +4,8 @@ import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import type { ReadonlyMarker } from "../podprobemarker/podprobemarker-kind.ts";
-import type { NodePodProbe } from "./nodepodprobe-kind.ts";
+import type { ReadonlyMarker } from "./podprobemarker-kind.ts";
+import type { NodePodProbe } from "../nodepodprobe/nodepodprobe-kind.ts";
 
 type Results = NonNullable<NonNullable<DeepReadonly<NodePodProbe>["status"]>["podProbeStatuses"]>[number];
 
