@@ -6,6 +6,7 @@ import { cloneSet } from "./cloneset/cloneset.ts";
 import { containerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest.ts";
 import { daemonSet } from "./daemonset/daemonset.ts";
 import { deletionProtection } from "./deletion-protection/deletion-protection.ts";
+import { enhancedLiveness } from "./enhanced-liveness/enhanced-liveness.ts";
 import { ephemeralJob } from "./ephemeraljob/ephemeraljob.ts";
 import { imageListPullJob } from "./imagelistpulljob/imagelistpulljob.ts";
 import { imagePreDownload } from "./image-predownload/image-predownload.ts";
@@ -46,6 +47,7 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   imagePreDownload,
   nodeImage,
   persistentPodState,
+  enhancedLiveness,
   podProbeMarker,
   nodePodProbe,
   resourceDistribution,

@@ -3,6 +3,7 @@
  * compared with the planners that the controllers use.
  */
 import { equalJson } from "@flotilla/base";
+import { cronCases } from "../../../packages/openkruise/src/advancedcronjob/testdata/cron-cases.ts";
 import {
   broadcastJobCases,
   whyBroadcastJobDiffers,
@@ -46,6 +47,7 @@ export const openKruiseFunctions: ReadonlyMap<string, CaseRunner> = new Map(
   Object.entries({
     broadcastjob: runnerOf(broadcastJobCases, ({ want }) => whyBroadcastJobDiffers(want)),
     cloneset: runnerOf(cloneSetCases, ({ input }) => whyCloneSetDiffers(input as never)),
+    cron: runnerOf(cronCases),
     daemonset: runnerOf(createDaemonSetCases()),
     inplace: runnerOf(inPlaceCases),
     pub: runnerOf(budgetCases),

@@ -1,5 +1,6 @@
 /** Which probes of a PodProbeMarker the daemons of the nodes run. Pure. */
 import type { NodePodProbe, PodProbe } from "@flotilla/apimachinery/facts/apps-kruise-v1alpha1.ts";
+import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isActive, podCondition } from "@flotilla/kubernetes";
@@ -9,6 +10,9 @@ import type { ReadonlyMarker } from "./podprobemarker-kind.ts";
 export type ReadonlyNodeProbe = DeepReadonly<NodePodProbe>;
 type ReadonlyPodProbe = DeepReadonly<PodProbe>;
 type ContainerProbe = NonNullable<ReadonlyPodProbe["probes"]>[number];
+
+export const selects = ({ spec }: ReadonlyMarker, { metadata }: ReadonlyPod): boolean =>
+  matchesLabels(labelSelectorOf(spec.selector), metadata.labels);
 
 /** Pods whose init containers have finished. */
 export const isProbed = (pod: ReadonlyPod): boolean =>

@@ -5,17 +5,20 @@
  * Writes: NodePodProbe (its probes), PodProbeMarker status and a finalizer, until its probes are gone.
  * After: the daemon of a node probes; the controller of NodePodProbes marks the pods.
  */
-import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, ObjectEvent } from "@flotilla/controller-runtime";
-import { createExpectations, Pod } from "@flotilla/kubernetes";
-import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
+import { createExpectations, Node, Pod } from "@flotilla/kubernetes";
+import type { ReadonlyPod } from "@flotilla/kubernetes";
+import { DEFAULT_GATES } from "../api/feature-gates.ts";
+import type { KruiseDependencies } from "../api/kruise-definition.ts";
 import { NodePodProbe } from "../nodepodprobe/nodepodprobe-kind.ts";
-import { isProbed, withProbes } from "./plan-probes.ts";
+import { isVirtualNode } from "../pod/virtual-node.ts";
+import { isProbed, selects, withProbes } from "./plan-probes.ts";
 import { PodProbeMarker } from "./podprobemarker-kind.ts";
 import type { ReadonlyMarker } from "./podprobemarker-kind.ts";
+import { serverlessMetadata } from "./serverless.ts";
 
 const FINALIZER = "kruise.io/node-pod-probe-cleanup";
 
@@ -23,10 +26,15 @@ export function createPodProbeMarkerController({
   client,
   informers,
   clock,
-}: WorkloadDependencies): Controller<ObjectKey> {
+  gates = DEFAULT_GATES,
+}: KruiseDependencies): Controller<ObjectKey> {
   const markers = informers.of(PodProbeMarker);
   const pods = informers.of(Pod);
+  const nodes = informers.of(Node);
   const nodeProbes = informers.of(NodePodProbe);
+  const marksVirtual = gates.isOn("EnablePodProbeMarkerOnServerless");
+  const isOnVirtualNode = (cluster: string, { spec }: ReadonlyPod): boolean =>
+    isVirtualNode(nodes.get({ cluster, name: spec.nodeName ?? "" })?.metadata.labels);
   const seen = createExpectations(nodeProbes, clock);
 
   function markersOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
@@ -35,7 +43,9 @@ export function createPodProbeMarkerController({
       !old ||
       isProbed(old) !== isProbed(object) ||
       old.status?.podIP !== object.status?.podIP ||
-      !equalJson(old.metadata.labels ?? {}, object.metadata.labels ?? {});
+      !equalJson(old.metadata.labels ?? {}, object.metadata.labels ?? {}) ||
+      // Reported by the provider of a virtual node.
+      (marksVirtual && isOnVirtualNode(cluster, object));
     if (!counts) return [];
     return markers
       .list({ cluster, namespace: object.metadata.namespace ?? "" })
@@ -67,7 +77,11 @@ export function createPodProbeMarkerController({
         return done; // The change reconciles it again.
       }
       const matched = pods.list({ cluster, namespace }).filter((pod) => isProbed(pod) && selects(marker, pod));
-      const byNode = Map.groupBy(isEnding ? [] : matched, ({ spec }) => spec.nodeName ?? "");
+      const [onVirtual, onNodes] = [true, false].map((is) =>
+        matched.filter((pod) => isOnVirtualNode(cluster, pod) === is),
+      );
+      if (marksVirtual && !isEnding) await markVirtual(marker, onVirtual ?? [], cluster, signal);
+      const byNode = Map.groupBy(isEnding ? [] : (onNodes ?? []), ({ spec }) => spec.nodeName ?? "");
       for (const nodeProbe of nodeProbes.list({ cluster })) {
         const next = withProbes(nodeProbe, marker, byNode.get(nodeProbe.metadata.name) ?? []);
         if (next === nodeProbe) continue;
@@ -85,12 +99,22 @@ export function createPodProbeMarkerController({
     },
   });
 
+  async function markVirtual(
+    marker: ReadonlyMarker,
+    onVirtual: readonly ReadonlyPod[],
+    cluster: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    for (const pod of onVirtual) {
+      const metadata = serverlessMetadata(pod, marker);
+      if (metadata)
+        await unlessChanged(client.patch(Pod, keyOf(cluster, pod), { metadata }, { type: "merge", signal }));
+    }
+  }
+
   async function setFinalizers(key: ObjectKey, finalizers: readonly string[], signal: AbortSignal): Promise<void> {
     await unlessChanged(
       client.patch(PodProbeMarker, key, { metadata: { finalizers: [...finalizers] } }, { type: "merge", signal }),
     );
   }
 }
-
-const selects = ({ spec }: ReadonlyMarker, { metadata }: ReadonlyPod): boolean =>
-  matchesLabels(labelSelectorOf(spec.selector), metadata.labels);

@@ -3,6 +3,7 @@ import { exampleOf } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { createNodePodProbeController } from "./nodepodprobe-controller.ts";
+import { createProbeAdmissions } from "./probe-admission.ts";
 import { createPodProbeMarkerController } from "./podprobemarker-controller.ts";
 import { podProbeMarkerInterpreter } from "./podprobemarker-interpreter.ts";
 import { PodProbeMarker } from "./podprobemarker-kind.ts";
@@ -24,6 +25,7 @@ export const podProbeMarker = defineKruiseKind({
     },
   }),
   rules: podProbeMarkerRules,
+  webhooks: createProbeAdmissions,
   interpreter: podProbeMarkerInterpreter,
   controllers: (deps) =>
     (deps.gates ?? DEFAULT_GATES).isOn("PodProbeMarkerGate")

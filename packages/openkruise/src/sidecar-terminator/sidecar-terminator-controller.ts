@@ -15,7 +15,8 @@ import { Node, Pod } from "@flotilla/kubernetes";
 import type { ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import { ContainerRecreateRequest } from "../containerrecreaterequest/containerrecreaterequest-kind.ts";
 import { SIDECAR_TERMINATED } from "../pod/sidecar-terminated.ts";
-import { isVirtual, planSidecars } from "./sidecars.ts";
+import { isVirtualNode } from "../pod/virtual-node.ts";
+import { planSidecars } from "./sidecars.ts";
 
 export function createSidecarTerminator(deps: WorkloadDependencies): Controller<ObjectKey> {
   const { client, informers, clock } = deps;
@@ -37,7 +38,7 @@ export function createSidecarTerminator(deps: WorkloadDependencies): Controller<
     async reconcile(key, { signal }) {
       const pod = pods.get(key);
       const node = nodes.get({ cluster: key.cluster, name: pod?.spec.nodeName ?? "" });
-      const plan = pod && planSidecars(pod, isVirtual(node?.metadata.labels));
+      const plan = pod && planSidecars(pod, isVirtualNode(node?.metadata.labels));
       if (!plan) return done;
       if (plan.replace.size > 0) await replace(pod, key, plan.replace, signal);
       if (plan.stop.length > 0) await stop(pod, key, plan.stop, signal);

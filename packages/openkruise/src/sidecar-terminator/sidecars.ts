@@ -6,7 +6,6 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 const TERMINATE = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT";
 const IGNORE_EXIT_CODE = "KRUISE_TERMINATE_SIDECAR_IGNORE_EXIT_CODE";
 const WITH_IMAGE = "KRUISE_TERMINATE_SIDECAR_WHEN_JOB_EXIT_WITH_IMAGE";
-const VIRTUAL_NODE_LABEL = { key: "type", value: "virtual-kubelet" };
 
 type ReadonlyContainer = DeepReadonly<Container>;
 
@@ -18,9 +17,6 @@ const isTrue = (container: ReadonlyContainer, name: string): boolean =>
 const isNormal = (container: ReadonlyContainer): boolean => isTrue(container, TERMINATE);
 const isReplaced = (container: ReadonlyContainer): boolean => valueOf(container, WITH_IMAGE) !== "";
 const isSidecar = (container: ReadonlyContainer): boolean => isNormal(container) || isReplaced(container);
-
-export const isVirtual = (labels: Readonly<Record<string, string>> | undefined): boolean =>
-  labels?.[VIRTUAL_NODE_LABEL.key] === VIRTUAL_NODE_LABEL.value;
 
 export interface SidecarPlan {
   /** To be stopped by a ContainerRecreateRequest. */
