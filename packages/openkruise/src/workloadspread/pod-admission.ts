@@ -5,7 +5,7 @@
  * A pod is placed by what the status says when it is admitted. The record is written just before the pod is: if another
  * pod took the last place in between, the pod is admitted again.
  */
-import { controllerOf, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import { controllerOf, labelSelectorOf, matchesLabels, parseApiVersion } from "@flotilla/apimachinery";
 import type { Admission, ClusterReader, Reservation, Review } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { isActive, Pod, ReplicaSet } from "@flotilla/kubernetes";
@@ -43,7 +43,7 @@ function createPlacing(options: KruiseWebhookOptions): Admission<Pod> {
       const spread = spreadOf(spreads, object, read);
       if (!spread) return object;
       const { name } = object.metadata;
-      const uid = name ? undefined : review.newUid();
+      const uid = isNamedByServer(object) ? review.newUid() : undefined;
       const { subset, status } = choiceFor(spread, object, uid ?? name, read);
       if (subset === undefined) return object;
       return injectSubset(spread, object, { name: spread.metadata.name, subset, uid: status && uid });
@@ -65,6 +65,16 @@ function createPlacing(options: KruiseWebhookOptions): Admission<Pod> {
       return isRecorded ? releaseOf(write, object, match.name, id, "creatingPods") : undefined;
     },
   };
+}
+
+/**
+ * Kubernetes' controllers leave the name to the server, which a webhook does not know then; OpenKruise's do not. The
+ * generated name is known here, but the record has to look the same.
+ */
+function isNamedByServer(pod: ReadonlyPod): boolean {
+  const owner = controllerOf(pod);
+  const isOfKruise = owner !== undefined && parseApiVersion(owner.apiVersion).group === "apps.kruise.io";
+  return !pod.metadata.name || (pod.metadata.generateName !== undefined && !isOfKruise);
 }
 
 function createReleasing(options: KruiseWebhookOptions): Admission<Pod> {
