@@ -16,8 +16,16 @@ export function knownFields(
   at: string,
   unknown: (path: string) => void,
 ): JsonObject {
-  return knownOf({ shape: "struct", struct: structOf(table, name), pointer: false }, value, at, unknown) as JsonObject;
+  const struct = structOf(table, name);
+  const known = knownParts.get(struct) ?? new WeakSet<JsonObject>();
+  if (known.has(value)) return value;
+  const kept = knownOf({ shape: "struct", struct, pointer: false }, value, at, unknown) as JsonObject;
+  knownParts.set(struct, known.add(kept));
+  return kept;
 }
+
+/** By type, the parts that have only fields of the type. Each is shared by a workload on the hub and on its members. */
+const knownParts = new WeakMap<FactStruct, WeakSet<JsonObject>>();
 
 function knownOf(type: FactType, value: Json, at: string, unknown: (path: string) => void): Json {
   if (type.shape === "leaf") return value;
