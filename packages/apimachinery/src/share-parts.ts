@@ -13,19 +13,38 @@ import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
  */
 export function shareParts(value: Json, known: Json | undefined): Json {
   if (typeof value !== "object" || value === null || value === known) return value;
-  if (Array.isArray(value)) return shareItems(value, Array.isArray(known) ? known : undefined);
-  return shareFields(value, isObject(known) ? known : undefined);
+  if (Array.isArray(value)) return Array.isArray(known) ? shareItems(value, known) : withoutUndefined(value);
+  return isObject(known) ? shareFields(value, known) : withoutUndefined(value);
 }
 
 /** `value` as JSON carries it: without keys that are undefined. `value` itself when it has none, which is the rule. */
-export const withoutUndefined = (value: Json): Json => shareParts(value, undefined);
+export function withoutUndefined(value: Json): Json {
+  if (!hasUndefined(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutUndefined(item ?? null));
+  const result: JsonObject = {};
+  for (const key of Object.keys(value as JsonObject)) {
+    const item = (value as JsonObject)[key];
+    if (item !== undefined) setOwn(result, key, withoutUndefined(item));
+  }
+  return result;
+}
 
-function shareItems(list: Json[], known: Json[] | undefined): Json[] {
-  let isKnown = known?.length === list.length;
+function hasUndefined(value: Json | undefined): boolean {
+  if (typeof value !== "object" || value === null) return value === undefined;
+  if (Array.isArray(value)) return value.some(hasUndefined);
+  for (const key in value) {
+    const item = value[key];
+    if (item === undefined || (typeof item === "object" && hasUndefined(item))) return true;
+  }
+  return false;
+}
+
+function shareItems(list: Json[], known: Json[]): Json[] {
+  let isKnown = known.length === list.length;
   let isList = true;
   let result: Json[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const before = known?.[index];
+    const before = known[index];
     const item = shareParts(list[index] ?? null, before);
     if (result) {
       result[index] = item;
@@ -37,21 +56,21 @@ function shareItems(list: Json[], known: Json[] | undefined): Json[] {
     if (isKnown || isList) continue;
     // A list that grows item by item reserves room for sixteen more, and most lists have one or two.
     result = list.slice();
-    if (wasKnown && known) for (let at = 0; at < index; at++) result[at] = known[at] as Json;
+    if (wasKnown) for (let at = 0; at < index; at++) result[at] = known[at] as Json;
     result[index] = item;
   }
-  return result ?? (isKnown ? (known as Json[]) : list);
+  return result ?? (isKnown ? known : list);
 }
 
-function shareFields(map: JsonObject, known: JsonObject | undefined): JsonObject {
-  let isKnown = known !== undefined;
+function shareFields(map: JsonObject, known: JsonObject): JsonObject {
+  let isKnown = true;
   let isMap = true;
   let same = 0;
   let result: JsonObject | undefined;
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
   for (const key of Object.keys(map)) {
     const given = map[key];
-    const before = known && partOf(known, key);
+    const before = partOf(known, key);
     const item = given === undefined ? undefined : shareParts(given, before);
     if (!result) {
       const wasKnown = isKnown;
@@ -61,14 +80,14 @@ function shareFields(map: JsonObject, known: JsonObject | undefined): JsonObject
       }
       isMap &&= item !== undefined && item === given;
       if (isKnown || isMap) continue;
-      result = pick(map, wasKnown ? (known as JsonObject) : map, key);
+      result = pick(map, wasKnown ? known : map, key);
     }
     if (item !== undefined) setOwn(result, key, item);
   }
   if (result) return result;
   if (!isKnown) return map;
-  if (same === sizeOf(known as JsonObject)) return known as JsonObject;
-  return isMap ? map : pick(map, known as JsonObject);
+  if (same === sizeOf(known)) return known;
+  return isMap ? map : pick(map, known);
 }
 
 /** The parts of `from` at the keys of `map`, up to the key `end`. */
