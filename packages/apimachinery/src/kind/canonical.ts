@@ -167,7 +167,8 @@ function canonicalValue(type: FactType, value: Json, place: Place, settled: Json
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
   if (type.shape === "struct") {
     const object = isObject(value) ? value : refuse(type, value);
-    if (type.struct.name === "PodTemplateSpec" && place === "inside") return canonicalTemplate(type.struct, object, settled);
+    if (type.struct.name === "PodTemplateSpec" && place === "inside")
+      return canonicalTemplate(type.struct, object, settled);
     return canonicalStruct(type.struct, object, place, settled);
   }
   if (type.shape === "list")

@@ -50,8 +50,7 @@ export function sharedWith(sibling: JsonObject, object: JsonObject): JsonObject 
   const known = metadataOf(sibling);
   // Also strings: two equal strings take memory twice.
   for (const key in metadata)
-    metadata[key] =
-      metadata[key] === known[key] ? (known[key] ?? null) : shareParts(metadata[key] ?? null, known[key]);
+    metadata[key] = metadata[key] === known[key] ? (known[key] ?? null) : shareParts(metadata[key] ?? null, known[key]);
   shared.metadata = metadata;
   return shared;
 }
