@@ -6,7 +6,7 @@ const web = makeDeployment("shop/web").build();
 const cases: Record<string, { policy: ReturnType<typeof makePolicy>; want: RegExp | undefined }> = {
   "names a policy of another namespace": {
     policy: makePolicy("default/all").selects("apps/v1", "Deployment"),
-    want: /PropagationPolicy default\/all selects such objects, but only in its own namespace default/,
+    want: /PropagationPolicy default\/all selects such objects, but only in its own namespace/,
   },
   "names a policy for another API version of the kind": {
     policy: makePolicy("shop/old").selects("extensions/v1beta1", "Deployment"),

@@ -34,28 +34,32 @@ export function findNearMisses(
   const { namespace } = template.metadata;
   const own = policies.filter(({ metadata }) => metadata.namespace === namespace);
   const others = policies.filter(({ metadata }) => metadata.namespace !== namespace);
-  return [
-    ...[...own, ...clusterPolicies].flatMap((policy) => otherKind(template, policy)),
-    ...(namespace === undefined ? [] : others.flatMap((policy) => otherNamespace(template, policy))),
-  ].slice(0, MAX_MISSES);
+  const near = [...own, ...clusterPolicies].flatMap((policy) => otherKind(template, policy));
+  if (near.length > 0) return near.slice(0, MAX_MISSES);
+  const elsewhere = namespace === undefined ? [] : others.filter((policy) => selectsElsewhere(template, policy));
+  return elsewhere.length > 0 ? [otherNamespace(namespace ?? "", elsewhere)] : [];
 }
 
 const nameOf = ({ kind, metadata: { namespace, name } }: Policy): string =>
   `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
 /** A policy with the same selectors in the object's namespace would select it. */
-function otherNamespace(template: Template, policy: DeepReadonly<PropagationPolicy>): NearMiss[] {
-  const { metadata, spec } = policy;
+function selectsElsewhere(template: Template, { metadata, spec }: DeepReadonly<PropagationPolicy>): boolean {
   const here = spec.resourceSelectors.map((selector) =>
     selector.namespace === metadata.namespace ? { ...selector, namespace: template.metadata.namespace } : selector,
   );
-  if (!matchesResource(template, here)) return [];
-  return [
-    {
-      what: `${nameOf(policy)} selects such objects, but only in its own namespace ${metadata.namespace ?? ""}`,
-      try: `create the policy in namespace ${template.metadata.namespace ?? ""}, or make it a ClusterPropagationPolicy`,
-    },
-  ];
+  return matchesResource(template, here);
+}
+
+/** Other teams have policies for the same kinds, so these are one line. */
+function otherNamespace(namespace: string, policies: readonly DeepReadonly<PropagationPolicy>[]): NearMiss {
+  const names = policies.slice(0, MAX_MISSES).map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`);
+  const more = policies.length > names.length ? ` and ${policies.length - names.length} more` : "";
+  const isOne = policies.length === 1;
+  return {
+    what: `${isOne ? "PropagationPolicy" : "PropagationPolicies"} ${names.join(", ")}${more} ${isOne ? "selects" : "select"} such objects, but only in ${isOne ? "its" : "their"} own namespace`,
+    try: `create such a policy in namespace ${namespace}, or a ClusterPropagationPolicy`,
+  };
 }
 
 function otherKind(template: Template, policy: Policy): NearMiss[] {
