@@ -137,7 +137,7 @@ export const hubProcessFlags = {
   "authorization-mode": {
     type: "string",
     value: "A,B",
-    description: "authorizers by flags, in order: RBAC, Webhook (default RBAC)",
+    description: "authorizers by flags, in order: Node, RBAC, Webhook (default Node,RBAC)",
   },
   "authorization-webhook-config-file": {
     type: "string",
