@@ -25,7 +25,7 @@ export interface JobNodes {
 }
 
 /** What the selection reads of a cluster. */
-export interface SelectionReader {
+interface SelectionReader {
   named(name: string): ReadonlyNodeImage | undefined;
   all(): readonly ReadonlyNodeImage[];
   /** In the namespace of the job. */
