@@ -29,6 +29,8 @@ export interface ExchangeDependencies {
   /** Called when the credentials of a request are rejected. */
   onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyBudget;
+  /** The size of the largest body of a path; unset is the usual one. */
+  maxBodyBytes?: ((path: string) => number | undefined) | undefined;
   clock: Clock;
   log: Log;
   /** The server is stopping; new requests are rejected. */
@@ -98,7 +100,7 @@ class RunningExchange implements Exchange {
           budget: deps.bodies,
           chunks: new BodyChunks(chunksOf(peer), () => deps.clock.now()),
           client: () => clientKeyOf(target.cluster, request.user.name),
-          maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+          maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : deps.maxBodyBytes?.(request.path),
         });
         request.body = body.bytes;
         release = body.release;

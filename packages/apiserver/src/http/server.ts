@@ -33,6 +33,8 @@ export interface HttpServerOptions {
   tls: ServerTls;
   /** Proxies that authenticate users; unset: none. */
   proxies?: FrontProxySettings | undefined;
+  /** The size of the largest body of a path; unset, and for paths without an answer, the usual one. */
+  maxBodyBytes?(path: string): number | undefined;
   log: Log;
   clock?: Clock;
   maxConnections?: number;
@@ -114,6 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     proxies,
     onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
+    maxBodyBytes: options.maxBodyBytes,
     clock,
     log,
     isStopping: () => stopping,

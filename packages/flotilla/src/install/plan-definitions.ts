@@ -1,0 +1,105 @@
+/**
+ * The CustomResourceDefinitions of a hub whose objects another API server keeps. They are made of the same kinds that our
+ * own API server serves. Pure.
+ */
+import type { Kind } from "@flotilla/apimachinery";
+import { argoDefinitions } from "@flotilla/argo";
+import { isObject } from "@flotilla/base";
+import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import { Cluster, karmadaDefinitions } from "@flotilla/karmada";
+import { customResourceDefinitionOf, servedKinds } from "@flotilla/kubernetes";
+import type { CustomResourceDefinition } from "@flotilla/kubernetes";
+import { ocmHubKinds } from "@flotilla/ocm";
+import { kruiseKinds } from "@flotilla/openkruise";
+import { INSTALLED_LABELS, STORED_CLUSTERS, WEBHOOK_PATHS } from "./install-names.ts";
+
+/** Kinds of workloads that the hub stores as templates, by the project that they come from. */
+export const WORKLOAD_PROJECTS = ["openkruise", "argo"] as const;
+export type WorkloadProject = (typeof WORKLOAD_PROJECTS)[number];
+
+const WORKLOAD_KINDS: Readonly<Record<WorkloadProject, readonly Kind[]>> = {
+  openkruise: kruiseKinds,
+  argo: servedKinds(argoDefinitions),
+};
+
+/** Karmada's and Open Cluster Management's kinds, which every hub has. */
+const HUB_KINDS: readonly Kind[] = [...servedKinds(karmadaDefinitions), ...ocmHubKinds];
+
+export const installedKinds = (projects: readonly WorkloadProject[]): readonly Kind[] => [
+  ...HUB_KINDS,
+  ...projects.flatMap((project) => WORKLOAD_KINDS[project]),
+];
+
+/** How the API server of the cluster calls a Service of this installation. */
+export interface ServiceReference {
+  namespace: string;
+  name: string;
+  port: number;
+}
+
+export interface DefinitionOptions {
+  projects: readonly WorkloadProject[];
+  service: ServiceReference;
+  /** Whether Clusters are served by the process of the webhooks. */
+  isAggregated: boolean;
+}
+
+export function planDefinitions({ projects, service, isAggregated }: DefinitionOptions): CustomResourceDefinition[] {
+  return installedKinds(projects).map((kind) => {
+    const definition = customResourceDefinitionOf({ ...kind, builtIn: false });
+    const { metadata, spec } = definition;
+    return {
+      ...definition,
+      metadata: { ...metadata, labels: { ...metadata.labels, ...INSTALLED_LABELS } },
+      spec: {
+        ...spec,
+        versions: kind === Cluster ? versionsOfClusters(spec.versions, isAggregated) : spec.versions,
+        conversion: hasConversion(kind)
+          ? {
+              strategy: "Webhook",
+              webhook: {
+                clientConfig: { service: { ...service, path: WEBHOOK_PATHS.convert } },
+                conversionReviewVersions: ["v1"],
+              },
+            }
+          : { strategy: "None" },
+      },
+    };
+  });
+}
+
+/** Whether versions differ in more than their name. */
+export const hasConversion = (kind: Kind): boolean =>
+  Object.values(kind.versions).some(({ toStorage, fromStorage }) => toStorage ?? fromStorage);
+
+type Versions = CustomResourceDefinition["spec"]["versions"];
+
+/** In Karmada an API server of its own serves them, so their schema is that of a built-in kind. */
+function versionsOfClusters(versions: DeepReadonly<Versions>, isAggregated: boolean): Versions {
+  const structural = versions.map((version) => ({
+    ...version,
+    schema: { openAPIV3Schema: structuralSchema(version.schema?.openAPIV3Schema as JsonObject) },
+  }));
+  // The same objects under a second version, which no APIService takes over.
+  const stored = structural.map((version) => ({ ...version, name: STORED_CLUSTERS, storage: false }));
+  return (isAggregated ? [...structural, ...stored] : structural) as Versions;
+}
+
+/** The schema of a built-in kind without what a CustomResourceDefinition cannot have. */
+function structuralSchema({ properties, ...schema }: JsonObject): JsonObject {
+  const { metadata: _, ...fields } = properties as JsonObject;
+  return withoutInternals({ ...schema, properties: { ...fields, metadata: { type: "object" } } }) as JsonObject;
+}
+
+/** Merge keys of built-in lists, and notes for our own code. Keys of `properties` are names of fields. */
+const INTERNAL = /^x-(flotilla-|kubernetes-patch-)/;
+
+function withoutInternals(value: DeepReadonly<Json>, areFields = false): DeepReadonly<Json> {
+  if (Array.isArray(value)) return value.map((item: DeepReadonly<Json>) => withoutInternals(item));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => areFields || !INTERNAL.test(key))
+      .map(([key, item]) => [key, withoutInternals(item, !areFields && key === "properties")]),
+  );
+}
