@@ -90,7 +90,7 @@ export const startWebhooks: Roles["webhooks"] = async (options, progress, signal
     authenticator: createAuthenticator({ anonymous: new Set([...REVIEW_PATHS, ...HEALTH_PATHS]) }),
     tls: certificate.serving,
     proxies,
-    maxBodyBytes: (path) => (REVIEW_PATHS.has(path) ? MAX_REVIEW_BYTES : undefined),
+    openBodyBytes: (path) => (REVIEW_PATHS.has(path) ? MAX_REVIEW_BYTES : undefined),
     log,
   });
   const port = await listen(http, options.port, options.bindAddress);
