@@ -3,7 +3,6 @@ export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
 export { createAdmissionElsewhere } from "./elsewhere/admit-elsewhere.ts";
-export type { AdmissionElsewhere, WriteElsewhere } from "./elsewhere/admit-elsewhere.ts";
 export { answerConversion } from "./elsewhere/answer-conversion.ts";
 export { createReviewAnswers } from "./elsewhere/answer-review.ts";
 export type { ForeignAuthorizer } from "./access/authorizer-chain.ts";

@@ -72,7 +72,7 @@ export {
   WEBHOOKS_NAME,
   WEBHOOKS_PORT,
 } from "./install/install-names.ts";
-export { hasConversion, installedKinds, WORKLOAD_PROJECTS } from "./install/plan-definitions.ts";
+export { installedKinds, WORKLOAD_PROJECTS } from "./install/plan-definitions.ts";
 export type { WorkloadProject } from "./install/plan-definitions.ts";
 export { manifestsOfInstall, planInstall } from "./install/plan-install.ts";
 export type { InstallOptions, InstallPlan } from "./install/plan-install.ts";

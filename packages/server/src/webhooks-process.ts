@@ -138,8 +138,6 @@ export const startWebhooks: Roles["webhooks"] = async (options, progress, signal
       await network.close();
     }
   })();
-  // Whoever waits for the end learns why it did not become ready.
-  ready.catch(() => {});
   return { server, port, isAggregated: proxies !== undefined, ready, ended };
 };
 

@@ -5,7 +5,10 @@ import { isObject, messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 
 /** Throws 400 for what is not a ConversionReview; an object that cannot be converted fails the review. */
-export function answerConversion(review: unknown, kindOf: (group: string, kind: string) => Kind | undefined): JsonObject {
+export function answerConversion(
+  review: unknown,
+  kindOf: (group: string, kind: string) => Kind | undefined,
+): JsonObject {
   const request = isObject(review) && review["kind"] === "ConversionReview" ? review["request"] : undefined;
   const { uid, desiredAPIVersion, objects } = isObject(request) ? request : {};
   if (typeof uid !== "string" || typeof desiredAPIVersion !== "string" || !Array.isArray(objects))
@@ -38,6 +41,6 @@ function convert(
   const [from, to] = [kind?.versions[version], kind?.versions[parseApiVersion(desired).version]];
   if (!kind || !from || !to || parseApiVersion(desired).group !== group)
     throw badRequest(`${name} cannot be converted from ${apiVersion} to ${desired}`);
-  const stored = from.toStorage?.(object as JsonObject) ?? (object as JsonObject);
+  const stored = from.toStorage?.(object) ?? object;
   return { ...(to.fromStorage?.(stored) ?? stored), apiVersion: desired };
 }

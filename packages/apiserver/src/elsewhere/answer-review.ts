@@ -79,7 +79,9 @@ function readReview(review: unknown, options: ReviewAnswerOptions): { uid: strin
   if (!isObject(request)) throw badRequest("the body is not an AdmissionReview with a request");
   const { uid, operation, object, oldObject, dryRun, options: sent, subResource } = request;
   if (typeof uid !== "string" || !OPERATIONS.has(operation))
-    throw badRequest("the request of an AdmissionReview needs a uid, and an operation that stores or deletes an object");
+    throw badRequest(
+      "the request of an AdmissionReview needs a uid, and an operation that stores or deletes an object",
+    );
   const seen = operation === "DELETE" ? oldObject : object;
   if (!isObject(seen) || !isObject(seen["metadata"]))
     throw badRequest("the request of an AdmissionReview needs an object with metadata");
@@ -116,7 +118,9 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 
 const textsOf = (value: unknown): Record<string, string> =>
   isObject(value)
-    ? Object.fromEntries(Object.entries(value).flatMap(([key, text]) => (typeof text === "string" ? [[key, text]] : [])))
+    ? Object.fromEntries(
+        Object.entries(value).flatMap(([key, text]) => (typeof text === "string" ? [[key, text]] : [])),
+      )
     : {};
 
 function readUser(value: unknown): WriteElsewhere["user"] {
@@ -136,7 +140,7 @@ function readUser(value: unknown): WriteElsewhere["user"] {
 function withVersion(object: DeepReadonly<JsonObject>, group: string, version: string): JsonObject {
   const { apiVersion } = object;
   if (typeof apiVersion !== "string" || parseApiVersion(apiVersion).version === version) return object as JsonObject;
-  return { ...object, apiVersion: `${group}/${version}` } as JsonObject;
+  return { ...object, apiVersion: `${group}/${version}` };
 }
 
 /** For steps that apply to all kinds. */

@@ -101,7 +101,7 @@ class RunningExchange implements Exchange {
         const body = await readBody(wire, {
           budget: deps.bodies,
           chunks: new BodyChunks(chunksOf(peer), () => deps.clock.now()),
-          // Clients without a name are told apart by their addresses.
+          // Clients without a name differ in their addresses.
           client: () =>
             clientKeyOf(target.cluster, isAnonymous ? `${request.user.name}@${peer.address}` : request.user.name),
           maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : openBytes,

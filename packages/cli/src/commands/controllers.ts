@@ -74,7 +74,9 @@ export const controllersCommand = defineCommand({
   },
   async run({ flags, output, signal, roles }) {
     if (!flags.kubeconfig && !flags["in-cluster"])
-      throw new UsageError("--kubeconfig FILE or --in-cluster is required; 'flotilla apiserver' writes controllers.kubeconfig");
+      throw new UsageError(
+        "--kubeconfig FILE or --in-cluster is required; 'flotilla apiserver' writes controllers.kubeconfig",
+      );
     const running = await roles.controllers(
       {
         // Whether a ClusterTaintPolicy may set NoExecute is decided when it is written, by the API server.

@@ -98,7 +98,12 @@ export const installCommand = defineCommand({
     };
     if (flags.print) {
       const manifests = manifestsOfInstall(planInstall(options));
-      output.result(manifests as Json, () => manifests.map((manifest) => formatYaml(manifest)).join("---\n").trimEnd());
+      output.result(manifests as Json, () =>
+        manifests
+          .map((manifest) => formatYaml(manifest))
+          .join("---\n")
+          .trimEnd(),
+      );
       return;
     }
     const access = flags["in-cluster"] ? { kubeconfigs: [], isInCluster: true } : hubKubeconfig(flags, environment);
@@ -110,7 +115,8 @@ export const installCommand = defineCommand({
       const facts = await readClusterFacts(client, options.namespace, signal);
       const { problems, notes, projects } = checkInstall(facts, options.projects);
       const [problem] = problems;
-      if (problem !== undefined) throw new FlotillaError("Install", `${problems.join(". Also: ")}; nothing was changed`);
+      if (problem !== undefined)
+        throw new FlotillaError("Install", `${problems.join(". Also: ")}; nothing was changed`);
       for (const note of notes) output.warn(`note: ${note}`);
       const wanted: InstallOptions = {
         ...options,
@@ -185,7 +191,10 @@ export function renderInstalled({ server, before, isDryRun, changes, written, ad
   const lines = isDryRun
     ? differing
         .slice(0, MAX_SHOWN)
-        .map(({ kind, namespace, name, change }) => `  ${change.padEnd(8)} ${kind} ${namespace ? `${namespace}/` : ""}${name}`)
+        .map(
+          ({ kind, namespace, name, change }) =>
+            `  ${change.padEnd(8)} ${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+        )
     : [];
   const from = before === undefined ? "" : before === VERSION ? "" : ` (before: ${before})`;
   return [

@@ -14,7 +14,10 @@ export const uninstallCommand = defineCommand({
     "Stops the controllers first, and then removes admission, aggregated APIs, accounts and programs. Members, policies and works stay on the cluster unless you add --delete-fleet, so a new installation continues with them. Templates are never deleted, and nothing on a member is changed. To have the hub remove its accounts from members, run 'flotilla unjoin' for each before.",
   example: [
     { says: "Show what would be removed.", run: "flotilla uninstall --kubeconfig cluster.kubeconfig --dry-run" },
-    { says: "Remove the programs, and keep the fleet's objects.", run: "flotilla uninstall --kubeconfig cluster.kubeconfig --yes" },
+    {
+      says: "Remove the programs, and keep the fleet's objects.",
+      run: "flotilla uninstall --kubeconfig cluster.kubeconfig --yes",
+    },
     {
       says: "Remove also the members, policies and works, with their definitions.",
       run: "flotilla uninstall --kubeconfig cluster.kubeconfig --delete-fleet --yes",
@@ -62,7 +65,7 @@ export const uninstallCommand = defineCommand({
           { server, objects: objects.length, fleet: { ...fleet }, dryRun: true },
           () => `${preview}\n\nNothing was removed (--dry-run).`,
         );
-        return;
+        return 0;
       }
       if (!flags.yes) {
         output.progress("");
@@ -81,6 +84,7 @@ export const uninstallCommand = defineCommand({
         () =>
           `${removed.length} objects were removed from ${server}. ${flags["delete-fleet"] ? "The fleet's objects are gone" : "The fleet's objects stay"}; templates and workloads on members are unchanged.`,
       );
+      return 0;
     } finally {
       await cluster.close();
     }

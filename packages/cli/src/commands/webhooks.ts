@@ -76,7 +76,9 @@ export const webhooksCommand = defineCommand({
   },
   async run({ flags, output, signal, roles }) {
     if (!flags.kubeconfig && !flags["in-cluster"])
-      throw new UsageError("--kubeconfig FILE or --in-cluster is required: the cluster that 'flotilla install' made a hub");
+      throw new UsageError(
+        "--kubeconfig FILE or --in-cluster is required: the cluster that 'flotilla install' made a hub",
+      );
     const running = await roles.webhooks(
       {
         kubeconfig: flags["in-cluster"] ? undefined : flags.kubeconfig,

@@ -17,13 +17,13 @@ export interface InstallTools {
 }
 
 /** Owns what an installation writes. */
-export const INSTALL_MANAGER = "flotilla-install";
+const INSTALL_MANAGER = "flotilla-install";
 const PARALLEL = 8;
 const POLL_MS = 250;
 const ESTABLISH_MS = 60_000;
 
 type Manifest = KubernetesObject & JsonObject;
-export type Change = "created" | "changed" | "unchanged" | "removed";
+type Change = "created" | "changed" | "unchanged" | "removed";
 export interface ObjectChange {
   kind: string;
   namespace?: string | undefined;
@@ -49,14 +49,14 @@ const REMOVABLE = [
   "APIService",
 ] as const;
 
-export const kindOfManifest = ({ apiVersion, kind }: { apiVersion: string; kind: string }): Kind<Manifest> => {
+const kindOfManifest = ({ apiVersion, kind }: { apiVersion: string; kind: string }): Kind<Manifest> => {
   const { group } = parseApiVersion(apiVersion);
   const found = kubernetesKinds.find((each) => each.group === group && each.kind === kind);
-  if (!found) throw new FlotillaError("Install", `${kind} of ${apiVersion} is no kind of Kubernetes`);
+  if (!found) throw new FlotillaError("Install", `${kind} of ${apiVersion} is not a kind of Kubernetes`);
   return found as Kind<Manifest>;
 };
 
-export const removableKinds = (): Kind<Manifest>[] =>
+const removableKinds = (): Kind<Manifest>[] =>
   REMOVABLE.flatMap((name) => kubernetesKinds.filter(({ kind }) => kind === name)) as Kind<Manifest>[];
 
 /** Returns what was, or in a dry run what would be, changed. */

@@ -24,7 +24,8 @@ export function projectsIn(text: string): WorkloadProject[] {
 /** `hub.example.com:9443` */
 export function addressIn(text: string | undefined): { host: string; port: number } | undefined {
   if (text === undefined) return undefined;
-  const [, host = "", port = ""] = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?):(\d{1,5})$/.exec(text)?.filter((_, index) => index !== 2) ?? [];
+  const [, host = "", port = ""] =
+    /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?):(\d{1,5})$/.exec(text)?.filter((_, index) => index !== 2) ?? [];
   if (host === "" || Number(port) < 1 || Number(port) > 65_535)
     throw new UsageError(`--address ${text} is not HOST:PORT with a DNS name as HOST, such as hub.example.com:9443`);
   return { host, port: Number(port) };

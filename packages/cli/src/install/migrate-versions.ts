@@ -1,6 +1,6 @@
 /**
  * Rewrites objects that are stored in a version that is no longer the one to store, so that a later release may drop the
- * old version: a definition lists every version that objects may be stored in, until somebody says that none is left.
+ * old version: a definition lists every version that objects may be stored in, until a client removes it from the list.
  */
 import { dynamicKind, HUB, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";

@@ -73,7 +73,7 @@ export async function removeInstall(options: RemovalOptions, tools: InstallTools
     [ConfigMap, INSTALL_RECORD],
   ] as const) {
     const { namespace } = options;
-    if (await remove(tools, kind as unknown as Kind, { namespace, name })) removed(kind.kind, name, namespace);
+    if (await remove(tools, kind, { namespace, name })) removed(kind.kind, name, namespace);
   }
   const namespaces = [
     options.namespace,
@@ -85,7 +85,7 @@ export async function removeInstall(options: RemovalOptions, tools: InstallTools
     const found = await find(tools.client, Namespace, { cluster: HUB, name }, { signal: tools.signal });
     // One that existed before the installation is not ours to delete.
     if (found?.metadata.labels?.[INSTALLED_LABEL] === undefined) continue;
-    await remove(tools, Namespace as unknown as Kind, { name });
+    await remove(tools, Namespace, { name });
     removed("Namespace", name);
   }
   return changes;
@@ -109,7 +109,7 @@ export async function previewRemoval({ client, signal }: InstallTools): Promise<
 async function stopPrograms({ namespace, waitMs }: RemovalOptions, tools: InstallTools): Promise<void> {
   const { client, clock, signal } = tools;
   tools.progress("stopping the controllers");
-  await remove(tools, Deployment as unknown as Kind, { namespace, name: CONTROLLERS_NAME });
+  await remove(tools, Deployment, { namespace, name: CONTROLLERS_NAME });
   for (const untilMs = clock.now() + waitMs; ;) {
     const { state } = await readControllers({ client, clock, signal });
     if (state !== "running" && state !== "partial") return;
@@ -172,7 +172,7 @@ export function releasedDefinition(
 
 /**
  * Deletes the definitions of a fleet. Their objects have finalizers of controllers that no longer run; they are removed, so
- * nobody reads a deletion as an order to delete workloads.
+ * that no agent takes a deletion for an order to delete workloads.
  */
 async function deleteFleet(tools: InstallTools): Promise<string[]> {
   const { client, signal } = tools;
@@ -184,7 +184,7 @@ async function deleteFleet(tools: InstallTools): Promise<string[]> {
         if (!metadata.finalizers?.length) continue;
         const { namespace, name } = metadata;
         await client
-          .patch(kind, { cluster: HUB, namespace, name }, { metadata: { finalizers: null } } as JsonObject as never, {
+          .patch(kind, { cluster: HUB, namespace, name }, { metadata: { finalizers: null } } as JsonObject, {
             type: "merge",
             signal,
           })
@@ -196,7 +196,7 @@ async function deleteFleet(tools: InstallTools): Promise<string[]> {
       if (!isNotFound(error)) throw error; // The definition is gone.
       continue;
     }
-    if (await remove(tools, CustomResourceDefinition as unknown as Kind, { name: nameOf(kind) })) deleted.push(nameOf(kind));
+    if (await remove(tools, CustomResourceDefinition, { name: nameOf(kind) })) deleted.push(nameOf(kind));
   }
   return deleted;
 }

@@ -23,7 +23,11 @@ export interface InstalledStepOptions {
 }
 
 /** In the order in which they run. */
-export function installedSteps({ projects, allowNoExecuteTaintPolicy, clock }: InstalledStepOptions): readonly AnyStep[] {
+export function installedSteps({
+  projects,
+  allowNoExecuteTaintPolicy,
+  clock,
+}: InstalledStepOptions): readonly AnyStep[] {
   return [
     ...karmadaAdmissions({ allowNoExecute: allowNoExecuteTaintPolicy }),
     ...ocmAdmissions,

@@ -26,21 +26,17 @@ const READ = ["get", "list", "watch"];
 const NOT_PROPAGATED = { "namespace.karmada.io/skip-auto-propagation": "true" };
 
 export function planNamespaces(namespace: string): JsonObject[] {
-  return [
-    namespace,
-    KARMADA_SYSTEM_NAMESPACE,
-    KARMADA_CLUSTER_NAMESPACE,
-    OCM_NAMESPACE,
-    OCM_HUB_NAMESPACE,
-  ].map((name) => ({
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name, labels: { ...INSTALLED_LABELS, ...NOT_PROPAGATED } },
-  }));
+  return [namespace, KARMADA_SYSTEM_NAMESPACE, KARMADA_CLUSTER_NAMESPACE, OCM_NAMESPACE, OCM_HUB_NAMESPACE].map(
+    (name) => ({
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name, labels: { ...INSTALLED_LABELS, ...NOT_PROPAGATED } },
+    }),
+  );
 }
 
 /** Of the controllers: templates may be of any kind, and their status is written. */
-export const CONTROLLERS_RULES: readonly PolicyRule[] = [
+const CONTROLLERS_RULES: readonly PolicyRule[] = [
   {
     apiGroups: ["*"],
     resources: ["*"],
@@ -59,7 +55,7 @@ export const CONTROLLERS_RULES: readonly PolicyRule[] = [
 ];
 
 /** Of the webhooks: explanations read what the controllers read. */
-export const WEBHOOKS_RULES: readonly PolicyRule[] = [
+const WEBHOOKS_RULES: readonly PolicyRule[] = [
   { apiGroups: ["*"], resources: ["*"], verbs: READ },
   { apiGroups: ["authorization.k8s.io"], resources: ["subjectaccessreviews"], verbs: ["create"] },
   { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
@@ -95,7 +91,7 @@ function planUserAccess({ projects, proxyUsers }: Pick<AccessOptions, "projects"
   // Bindings of the kubeadm ConfigMap cluster-info and its reader belong to the cluster.
   const isOurs = ({ metadata }: KubernetesObject): boolean => metadata.namespace !== "kube-public";
   return [
-    ...bootstrapAccess().filter((object) => isOurs(object as KubernetesObject)),
+    ...bootstrapAccess().filter((object) => isOurs(object)),
     ...(proxyUsers.length > 0 ? clusterProxyAdministrators(proxyUsers) : []),
     auditorRole(),
     // The rules of the aggregated role are written by the cluster's own controller.
@@ -107,14 +103,22 @@ function planUserAccess({ projects, proxyUsers }: Pick<AccessOptions, "projects"
 
 const labelled = (object: JsonObject): JsonObject => {
   const metadata = object["metadata"] as JsonObject;
-  return { ...object, metadata: { ...metadata, labels: { ...(metadata["labels"] as JsonObject), ...INSTALLED_LABELS } } };
+  return {
+    ...object,
+    metadata: { ...metadata, labels: { ...(metadata["labels"] as JsonObject), ...INSTALLED_LABELS } },
+  };
 };
 
 function account(namespace: string, name: string, rules: readonly PolicyRule[]): JsonObject[] {
   const labels = { ...INSTALLED_LABELS };
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
-    { apiVersion: `${RBAC}/v1`, kind: "ClusterRole", metadata: { name, labels }, rules: rules as unknown as JsonObject[] },
+    {
+      apiVersion: `${RBAC}/v1`,
+      kind: "ClusterRole",
+      metadata: { name, labels },
+      rules: rules as unknown as JsonObject[],
+    },
     {
       apiVersion: `${RBAC}/v1`,
       kind: "ClusterRoleBinding",

@@ -20,10 +20,7 @@ const API_VERSION = "admissionregistration.k8s.io/v1";
 const TIMEOUT_SECONDS = 10;
 const ALL: readonly Operation[] = ["CREATE", "UPDATE", "DELETE"];
 
-type Verb = keyof Pick<
-  AnyStep,
-  "canonical" | "mutate" | "complete" | "prepare" | "validate" | "warnings" | "check"
->;
+type Verb = keyof Pick<AnyStep, "canonical" | "mutate" | "complete" | "prepare" | "validate" | "warnings" | "check">;
 const CHANGING: readonly Verb[] = ["canonical", "mutate", "complete", "prepare"];
 const REJECTING: readonly Verb[] = ["validate", "warnings", "check"];
 
@@ -90,7 +87,7 @@ function webhook(
   };
 }
 
-/** Agents write many kinds, and each only its own objects. Nobody else is asked about. */
+/** Agents write many kinds, and each only its own objects. Writes of other users do not call it. */
 const agentWebhook = (service: ServiceReference): JsonObject =>
   webhook(
     { name: "agents.admission.flotilla.dev", service, path: WEBHOOK_PATHS.validate },
@@ -161,4 +158,3 @@ function policy(
     },
   ];
 }
-

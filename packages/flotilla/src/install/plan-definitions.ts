@@ -69,7 +69,7 @@ export function planDefinitions({ projects, service, isAggregated }: DefinitionO
 }
 
 /** Whether versions differ in more than their name. */
-export const hasConversion = (kind: Kind): boolean =>
+const hasConversion = (kind: Kind): boolean =>
   Object.values(kind.versions).some(({ toStorage, fromStorage }) => toStorage ?? fromStorage);
 
 type Versions = CustomResourceDefinition["spec"]["versions"];
@@ -78,12 +78,26 @@ type Versions = CustomResourceDefinition["spec"]["versions"];
 function versionsOfClusters(versions: DeepReadonly<Versions>, isAggregated: boolean): Versions {
   const structural = versions.map((version) => ({
     ...version,
+    additionalPrinterColumns: CLUSTER_COLUMNS,
     schema: { openAPIV3Schema: structuralSchema(version.schema?.openAPIV3Schema as JsonObject) },
   }));
   // The same objects under a second version, which no APIService takes over.
   const stored = structural.map((version) => ({ ...version, name: STORED_CLUSTERS, storage: false }));
   return (isAggregated ? [...structural, ...stored] : structural) as Versions;
 }
+
+/** Those that Karmada computes, as paths. */
+const CLUSTER_COLUMNS = [
+  { name: "Version", type: "string", jsonPath: ".status.kubernetesVersion" },
+  { name: "Mode", type: "string", jsonPath: ".spec.syncMode" },
+  { name: "Ready", type: "string", jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+  { name: "Zones", type: "string", jsonPath: ".spec.zones", priority: 1 },
+  { name: "Region", type: "string", jsonPath: ".spec.region", priority: 1 },
+  { name: "Provider", type: "string", jsonPath: ".spec.provider", priority: 1 },
+  { name: "API-Endpoint", type: "string", jsonPath: ".spec.apiEndpoint", priority: 1 },
+  { name: "Proxy-URL", type: "string", jsonPath: ".spec.proxyURL", priority: 1 },
+];
 
 /** The schema of a built-in kind without what a CustomResourceDefinition cannot have. */
 function structuralSchema({ properties, ...schema }: JsonObject): JsonObject {

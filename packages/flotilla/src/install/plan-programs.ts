@@ -180,7 +180,12 @@ const networkPolicy = (namespace: string, name: string): JsonObject => ({
     podSelector: { matchLabels: selectorOf(name) },
     policyTypes: ["Ingress"],
     ingress: [
-      { ports: [...(name === WEBHOOKS_NAME ? [{ port: "https", protocol: "TCP" }] : []), { port: "metrics", protocol: "TCP" }] },
+      {
+        ports: [
+          ...(name === WEBHOOKS_NAME ? [{ port: "https", protocol: "TCP" }] : []),
+          { port: "metrics", protocol: "TCP" },
+        ],
+      },
     ],
   },
 });

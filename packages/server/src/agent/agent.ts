@@ -66,9 +66,7 @@ async function attendTo(
   const { cluster } = options;
   const connection = await connectionOf(
     options.clusterKubeconfig === undefined
-      ? inCluster(
-          "--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it",
-        )
+      ? inCluster("--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it")
       : await loadKubeconfig(options.clusterKubeconfig),
     options.clusterContext,
   );

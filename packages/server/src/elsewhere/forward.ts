@@ -16,8 +16,12 @@ type User = ApiRequest["user"];
 /** Answers for objects that are stored under another version: their texts are changed on the way. */
 export async function forwardClusters(transport: Transport, request: ApiRequest): Promise<ApiResponse> {
   const { method, path, query, body } = request;
-  const search = query.size > 0 ? `?${query}` : "";
-  const { status, headers, body: chunks } = await ask(transport, {
+  const search = query.size > 0 ? `?${query.toString()}` : "";
+  const {
+    status,
+    headers,
+    body: chunks,
+  } = await ask(transport, {
     method,
     path: `${storedUrl(path)}${search}`,
     headers: request.headers,
@@ -38,7 +42,7 @@ export async function forwardClusters(transport: Transport, request: ApiRequest)
 export const createAskHub =
   (transport: Transport): ConnectHandler =>
   async ({ method, rawPath, query, headers, user, body }, signal) => {
-    const search = query.size > 0 ? `?${query}` : "";
+    const search = query.size > 0 ? `?${query.toString()}` : "";
     const answer = await ask(transport, { method, path: `/${rawPath}${search}`, headers, body, user, signal });
     return { status: answer.status, headers: returned(answer.headers), body: answer.body };
   };

@@ -18,12 +18,12 @@ import { kruiseKinds } from "@flotilla/openkruise";
 /** The kinds that steps read. Others are read as if there were none: only OpenKruise's rules for its members read them. */
 const READ_KINDS: readonly Kind[] = [
   Cluster,
-  PropagationPolicy as Kind,
-  ClusterPropagationPolicy as Kind,
-  ResourceInterpreterCustomization as Kind,
-  CustomResourceDefinition as Kind,
-  Namespace as Kind,
-  StorageClass as Kind,
+  PropagationPolicy,
+  ClusterPropagationPolicy,
+  ResourceInterpreterCustomization,
+  CustomResourceDefinition,
+  Namespace,
+  StorageClass,
   ...kruiseKinds.filter(({ kind }) => kind === "PodUnavailableBudget"),
 ];
 const DISCOVERY_INTERVAL_MS = 30_000;
@@ -70,7 +70,7 @@ export function createHubReading({ client, informers, clock, log }: HubReadingOp
     listers.get(idOf(kind)) as unknown as Lister<T> | undefined;
 
   const list = <T extends KubernetesObject>(kind: KindRef<T>, namespace?: string): DeepReadonly<T>[] =>
-    (of<T>(kind)?.list({ cluster: HUB, namespace }) ?? []) as DeepReadonly<T>[];
+    of<T>(kind)?.list({ cluster: HUB, namespace }) ?? [];
   const get = <T extends KubernetesObject>(
     kind: Pick<KindRef<T>, "group" | "plural">,
     namespace: string | undefined,

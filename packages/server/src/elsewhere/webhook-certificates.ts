@@ -15,7 +15,7 @@ import {
   openCertificateAuthority,
 } from "@flotilla/apimachinery";
 import type { KeyPair, Kind } from "@flotilla/apimachinery";
-import { equalJson, invariant } from "@flotilla/base";
+import { equalJson, InvariantError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -35,7 +35,7 @@ const RENEW_BEFORE_MS = 60 * DAY_MS;
 const REPLACE_AUTHORITY_BEFORE_MS = 400 * DAY_MS;
 const MAX_ATTEMPTS = 5;
 
-export interface ServedCertificate {
+interface ServedCertificate {
   serving: KeyPair;
   /** PEM of every authority that the API server trusts for it. */
   authorities: string;
@@ -60,7 +60,13 @@ export interface WebhookCertificatesOptions {
 export function createWebhookCertificates(options: WebhookCertificatesOptions): WebhookCertificates {
   const { client, namespace, clock, log } = options;
   const service = `${WEBHOOKS_NAME}.${namespace}.svc`;
-  const hosts = [WEBHOOKS_NAME, `${WEBHOOKS_NAME}.${namespace}`, service, `${service}.cluster.local`, ...(options.hosts ?? [])];
+  const hosts = [
+    WEBHOOKS_NAME,
+    `${WEBHOOKS_NAME}.${namespace}`,
+    service,
+    `${service}.cluster.local`,
+    ...(options.hosts ?? []),
+  ];
   const key = { cluster: HUB, namespace, name: WEBHOOKS_CERTIFICATE };
 
   async function ensure(signal: AbortSignal): Promise<ServedCertificate> {
@@ -71,7 +77,7 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
       if (kept && planned === kept) return servedOf(kept);
       try {
         const data = encode(planned);
-        if (present) await client.update(Secret, HUB, { ...present, data } as Secret, { signal });
+        if (present) await client.update(Secret, HUB, { ...present, data }, { signal });
         else
           await client.create(
             Secret,
@@ -92,7 +98,7 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
         if (!isConflict(error) && !isAlreadyExists(error)) throw error;
       }
     }
-    invariant(false, "a Secret that other processes write only once a year is not written five times in a row");
+    throw new InvariantError(`${WEBHOOKS_CERTIFICATE} changed ${MAX_ATTEMPTS} times while it was written`);
   }
 
   return {
@@ -102,7 +108,7 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
 }
 
 /** What the Secret has. */
-export interface KeptCertificates {
+interface KeptCertificates {
   authority: KeyPair;
   /** PEM of authorities that signed before. */
   former: string;
@@ -120,8 +126,7 @@ export async function planCertificates(
     const parsed = new X509Certificate(certificate);
     return hosts.every((host) => parsed.checkHost(host) !== undefined || parsed.checkIP(host) !== undefined);
   };
-  const isGood =
-    kept !== undefined && leftMs(kept.certificate, clock) > RENEW_BEFORE_MS && isFor(kept.certificate);
+  const isGood = kept !== undefined && leftMs(kept.certificate, clock) > RENEW_BEFORE_MS && isFor(kept.certificate);
   if (isGood) return kept;
   const isLasting = kept !== undefined && leftMs(kept.authority.certificate, clock) > REPLACE_AUTHORITY_BEFORE_MS;
   const authority = isLasting
@@ -192,20 +197,25 @@ async function publishAuthorities(
   };
 
   for (const kind of [MutatingWebhookConfiguration, ValidatingWebhookConfiguration] as const) {
-    const found = await find(client, kind as Kind<ValidatingWebhookConfiguration>, { cluster: HUB, name: WEBHOOKS_NAME }, { signal });
+    const found = await find(
+      client,
+      kind as Kind<ValidatingWebhookConfiguration>,
+      { cluster: HUB, name: WEBHOOKS_NAME },
+      { signal },
+    );
     const operations = (found?.webhooks ?? []).flatMap(({ clientConfig }, index) =>
       isOurs(clientConfig.service) && clientConfig.caBundle !== caBundle
         ? [{ op: "add", path: `/webhooks/${index}/clientConfig/caBundle`, value: caBundle }]
         : [],
     );
     if (found && operations.length > 0)
-      await patch(kind as Kind, WEBHOOKS_NAME, [unchangedSince(found.metadata.resourceVersion), ...operations]);
+      await patch(kind, WEBHOOKS_NAME, [unchangedSince(found.metadata.resourceVersion), ...operations]);
   }
   const { items } = await client.list(CustomResourceDefinition, { cluster: HUB, signal });
   for (const { metadata, spec } of items) {
     const config = spec.conversion?.webhook?.clientConfig;
     if (isOurs(config?.service) && config?.caBundle !== caBundle)
-      await patch(CustomResourceDefinition as Kind, metadata.name, [
+      await patch(CustomResourceDefinition, metadata.name, [
         { op: "add", path: "/spec/conversion/webhook/clientConfig/caBundle", value: caBundle },
       ]);
   }
@@ -213,7 +223,7 @@ async function publishAuthorities(
     const name = `${version}.${group}`;
     const found = await find(client, APIService, { cluster: HUB, name }, { signal });
     if (found && isOurs(found.spec?.service) && !equalJson(found.spec?.caBundle ?? null, caBundle))
-      await patch(APIService as Kind, name, [{ op: "add", path: "/spec/caBundle", value: caBundle }]);
+      await patch(APIService, name, [{ op: "add", path: "/spec/caBundle", value: caBundle }]);
   }
   return changed;
 }

@@ -32,4 +32,5 @@ export function inCluster(outside: string): Kubeconfig {
   });
 }
 
-export const NOT_IN_POD = "--in-cluster: this process does not run in a pod of a Kubernetes cluster; use --kubeconfig FILE";
+export const NOT_IN_POD =
+  "--in-cluster: this process does not run in a pod of a Kubernetes cluster; use --kubeconfig FILE";
