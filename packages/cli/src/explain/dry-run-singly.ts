@@ -22,7 +22,11 @@ export function createSingleDryRuns(hub: Pick<Client, "raw">, signal: AbortSigna
 
   async function ask({ method, path, contentType = "application/json", body }: SentRequest): Promise<DryResponse> {
     const separator = path.includes("?") ? "&" : "?";
-    const { status, headers, body: chunks } = await hub.raw(
+    const {
+      status,
+      headers,
+      body: chunks,
+    } = await hub.raw(
       {
         method,
         path: method === "GET" ? path : `${path}${separator}dryRun=All`,

@@ -6,7 +6,7 @@ import { HUB, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { eachObject, find } from "@flotilla/client";
+import { eachObject, find, readText } from "@flotilla/client";
 import {
   CONTROLLERS_NAME,
   INSTALL_RECORD,
@@ -16,7 +16,7 @@ import {
   WEBHOOKS_CERTIFICATE,
   WEBHOOKS_NAME,
 } from "@flotilla/flotilla";
-import { KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { Cluster, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { ConfigMap, CustomResourceDefinition, Deployment, Lease, Namespace, Secret } from "@flotilla/kubernetes";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
 import { readControllers } from "../health/controllers-state.ts";
@@ -31,6 +31,8 @@ export interface RemovalOptions {
 }
 
 const POLL_MS = 500;
+/** It takes a second or two; what follows does not depend on it, unless the fleet is deleted. */
+const SERVED_AGAIN_MS = 30_000;
 const FLEET_KINDS = installedKinds([]);
 const nameOf = ({ plural, group }: Kind): string => `${plural}.${group}`;
 
@@ -67,6 +69,7 @@ export async function removeInstall(options: RemovalOptions, tools: InstallTools
   }
 
   await releaseDefinitions(options, tools);
+  await whenServedAgain(tools);
   if (options.deletesFleet) for (const name of await deleteFleet(tools)) removed("CustomResourceDefinition", name);
   for (const [kind, name] of [
     [Secret, WEBHOOKS_CERTIFICATE],
@@ -145,6 +148,19 @@ async function releaseDefinitions({ namespace }: RemovalOptions, tools: InstallT
   for (const definition of items) {
     const released = releasedDefinition(definition, namespace);
     if (released) await client.update(CustomResourceDefinition, HUB, released, { signal });
+  }
+}
+
+/** The API server takes Clusters back after it has noticed that their APIService is gone. */
+async function whenServedAgain({ client, clock, signal, progress }: InstallTools): Promise<void> {
+  const { group, storageVersion, plural } = Cluster;
+  for (const untilMs = clock.now() + SERVED_AGAIN_MS; clock.now() < untilMs;) {
+    const path = `/apis/${group}/${storageVersion}/${plural}?limit=1`;
+    const { status, body } = await client.raw({ method: "GET", path, cluster: HUB }, signal);
+    await readText(body);
+    if (status === 200) return;
+    progress("waiting for the API server to serve Clusters itself");
+    await sleep(clock, POLL_MS, signal);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import { argoDefinitions } from "@flotilla/argo";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { Cluster, karmadaDefinitions } from "@flotilla/karmada";
+import { Cluster, karmadaDefinitions, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { customResourceDefinitionOf, servedKinds } from "@flotilla/kubernetes";
 import type { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { ocmHubKinds } from "@flotilla/ocm";
@@ -53,7 +53,7 @@ export function planDefinitions({ projects, service, isAggregated }: DefinitionO
       metadata: { ...metadata, labels: { ...metadata.labels, ...INSTALLED_LABELS } },
       spec: {
         ...spec,
-        versions: kind === Cluster ? versionsOfClusters(spec.versions, isAggregated) : spec.versions,
+        versions: versionsOf(kind, spec.versions, isAggregated),
         conversion: hasConversion(kind)
           ? {
               strategy: "Webhook",
@@ -71,6 +71,32 @@ export function planDefinitions({ projects, service, isAggregated }: DefinitionO
 /** Whether versions differ in more than their name. */
 const hasConversion = (kind: Kind): boolean =>
   Object.values(kind.versions).some(({ toStorage, fromStorage }) => toStorage ?? fromStorage);
+
+function versionsOf(kind: Kind, versions: Versions, isAggregated: boolean): Versions {
+  if (kind === Cluster) return versionsOfClusters(versions, isAggregated);
+  if (kind !== ResourceInterpreterCustomization) return versions;
+  // Before a webhook is asked, the API server drops or rejects fields that a schema does not have. Customizations have short
+  // forms, which the webhook converts.
+  return versions.map((version) => ({
+    ...version,
+    schema: { openAPIV3Schema: openAt(version.schema?.openAPIV3Schema as JsonObject, ["spec", "customizations"]) },
+  })) as Versions;
+}
+
+/** The schema that keeps unknown fields of the object at a path, and of the objects in it. */
+function openAt(schema: JsonObject, [field, ...rest]: readonly string[]): JsonObject {
+  const properties = { ...(schema["properties"] as JsonObject) };
+  const fields = field === undefined ? Object.keys(properties) : [field];
+  for (const name of fields) {
+    const inner = properties[name] as JsonObject;
+    if (inner["type"] === "object") properties[name] = openAt(inner, rest);
+  }
+  return {
+    ...schema,
+    ...(Object.keys(properties).length > 0 && { properties }),
+    ...(field === undefined && { "x-kubernetes-preserve-unknown-fields": true }),
+  };
+}
 
 type Versions = CustomResourceDefinition["spec"]["versions"];
 

@@ -6,6 +6,7 @@
  * Writes: the Secret; `caBundle` of the webhook configurations, of definitions with a conversion, and of our APIServices.
  */
 import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import {
   createCertificateAuthority,
   HUB,
@@ -124,7 +125,7 @@ export async function planCertificates(
 ): Promise<KeptCertificates> {
   const isFor = (certificate: string): boolean => {
     const parsed = new X509Certificate(certificate);
-    return hosts.every((host) => parsed.checkHost(host) !== undefined || parsed.checkIP(host) !== undefined);
+    return hosts.every((host) => (isIP(host) ? parsed.checkIP(host) : parsed.checkHost(host)) !== undefined);
   };
   const isGood = kept !== undefined && leftMs(kept.certificate, clock) > RENEW_BEFORE_MS && isFor(kept.certificate);
   if (isGood) return kept;
