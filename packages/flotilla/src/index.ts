@@ -62,7 +62,6 @@ export { installedSteps } from "./install/admission-steps.ts";
 export {
   accountUser,
   CONTROLLERS_NAME,
-  INSTALL_NAMESPACE,
   INSTALL_RECORD,
   INSTALLED_LABEL,
   INSTALLED_LABELS,
@@ -211,6 +210,7 @@ export {
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,
+  INSTALL_NAMESPACE,
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,

@@ -7,7 +7,7 @@ import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { INSTALLED_LABEL } from "@flotilla/flotilla";
 import type { InstallPlan } from "@flotilla/flotilla";
-import { CustomResourceDefinition, kubernetesKinds } from "@flotilla/kubernetes";
+import { CustomResourceDefinition, kubernetesKinds, Namespace } from "@flotilla/kubernetes";
 
 export interface InstallTools {
   client: Client;
@@ -21,6 +21,7 @@ const INSTALL_MANAGER = "flotilla-install";
 const PARALLEL = 8;
 const POLL_MS = 250;
 const ESTABLISH_MS = 60_000;
+const TERMINATE_MS = 120_000;
 
 type Manifest = KubernetesObject & JsonObject;
 type Change = "created" | "changed" | "unchanged" | "removed";
@@ -66,6 +67,7 @@ export async function applyInstall(plan: InstallPlan, tools: InstallTools, dryRu
     tools.progress(text);
     changes.push(...(await applyAll(objects as Manifest[], tools, dryRun)));
   };
+  if (!dryRun) await whenNotTerminating(plan.namespaces as Manifest[], tools);
   await phase("creating namespaces", plan.namespaces);
   await phase("applying definitions", plan.definitions);
   if (!dryRun) await whenEstablished(plan.definitions as Manifest[], tools);
@@ -118,6 +120,25 @@ function isSame(before: DeepReadonly<Manifest>, after: DeepReadonly<Manifest>): 
     return { ...fields, metadata: rest } as unknown as JsonObject;
   };
   return equalJson(plain(before), plain(after));
+}
+
+/** A namespace that an uninstallation deleted takes a while to disappear, and takes no objects meanwhile. */
+async function whenNotTerminating(namespaces: readonly Manifest[], tools: InstallTools): Promise<void> {
+  const { client, clock, signal } = tools;
+  for (const { metadata } of namespaces) {
+    const { name } = metadata;
+    for (const untilMs = clock.now() + TERMINATE_MS; ;) {
+      const found = await find(client, Namespace, { cluster: HUB, name }, { signal });
+      if (found?.metadata.deletionTimestamp === undefined) break;
+      if (clock.now() > untilMs)
+        throw new FlotillaError(
+          "Install",
+          `the namespace ${name} is still being deleted after ${TERMINATE_MS / 1000} s; 'kubectl get namespace ${name} -o yaml' says what it waits for`,
+        );
+      tools.progress(`waiting until the namespace ${name} is deleted`);
+      await sleep(clock, POLL_MS, signal);
+    }
+  }
 }
 
 async function whenEstablished(definitions: readonly Manifest[], tools: InstallTools): Promise<void> {

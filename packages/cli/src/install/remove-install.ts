@@ -2,7 +2,7 @@
  * Removes an installation. Programs go first: what they would do about the removal of the rest must not happen. Nothing on
  * members is changed, and no template is deleted.
  */
-import { HUB, isConflict, isNotFound } from "@flotilla/apimachinery";
+import { HUB, inVersion, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -16,7 +16,7 @@ import {
   WEBHOOKS_CERTIFICATE,
   WEBHOOKS_NAME,
 } from "@flotilla/flotilla";
-import { Cluster, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { Cluster, clusterNameOf, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { ConfigMap, CustomResourceDefinition, Deployment, Lease, Namespace, Secret } from "@flotilla/kubernetes";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
 import { readControllers } from "../health/controllers-state.ts";
@@ -78,6 +78,14 @@ export async function removeInstall(options: RemovalOptions, tools: InstallTools
     const { namespace } = options;
     if (await remove(tools, kind, { namespace, name })) removed(kind.kind, name, namespace);
   }
+  if (options.deletesFleet) {
+    const { items } = await tools.client.list(Namespace, { cluster: HUB, signal: tools.signal });
+    for (const { metadata } of items) {
+      if (clusterNameOf(metadata.name) === undefined) continue;
+      await remove(tools, Namespace, { name: metadata.name });
+      removed("Namespace", metadata.name);
+    }
+  }
   const namespaces = [
     options.namespace,
     ...(options.deletesFleet
@@ -97,15 +105,29 @@ export async function removeInstall(options: RemovalOptions, tools: InstallTools
 export async function previewRemoval({ client, signal }: InstallTools): Promise<RemovalPreview> {
   const preview = { objects: 0, members: 0, works: 0 };
   for (const kind of FLEET_KINDS) {
-    const { items } = await client.list(kind, { cluster: HUB, signal }).catch((error: unknown) => {
-      if (isNotFound(error)) return { items: [] };
-      throw error;
-    });
+    // The process that serves Clusters may have stopped; the API server has them in a version of its own.
+    const versions = kind === Cluster ? [inVersion(kind, STORED_CLUSTERS), kind] : [kind];
+    const items = await listFirst(client, versions, signal);
     preview.objects += items.length;
     if (kind.kind === "Cluster") preview.members += items.length;
     if (kind.kind === "Work" || kind.kind === "ManifestWork") preview.works += items.length;
   }
   return preview;
+}
+
+/** The objects in the first of these versions that is served; none if none is. */
+async function listFirst(
+  client: InstallTools["client"],
+  [version, ...others]: readonly Kind[],
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  if (!version) return [];
+  try {
+    return (await client.list(version, { cluster: HUB, signal })).items;
+  } catch (error) {
+    if (isNotFound(error)) return listFirst(client, others, signal);
+    throw error;
+  }
 }
 
 /** Resolves when no controllers run any more. */

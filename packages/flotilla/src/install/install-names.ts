@@ -1,8 +1,5 @@
 /** Names of what an installation on an existing Kubernetes cluster consists of. */
 
-/** Has the programs, their accounts and their certificates. */
-export const INSTALL_NAMESPACE = "flotilla-system";
-
 /** The account of `flotilla controllers`, and the name of its Deployment. */
 export const CONTROLLERS_NAME = "flotilla-controllers";
 /** The account of `flotilla webhooks`; also its Deployment, its Service and its admission configurations. */
