@@ -65,7 +65,7 @@ export function createSingleDryRuns(hub: Pick<Client, "raw">, signal: AbortSigna
 function objectIn(status: number, text: string): JsonObject {
   try {
     const parsed: unknown = JSON.parse(text);
-    if (isObject(parsed)) return parsed as JsonObject;
+    if (isObject(parsed)) return parsed;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -5,7 +5,7 @@
 import { HUB, inVersion, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 import { eachObject, find, readText } from "@flotilla/client";
 import {
   CONTROLLERS_NAME,
@@ -222,10 +222,15 @@ async function deleteFleet(tools: InstallTools): Promise<string[]> {
         if (!metadata.finalizers?.length) continue;
         const { namespace, name } = metadata;
         await client
-          .patch(kind, { cluster: HUB, namespace, name }, { metadata: { finalizers: null } } as JsonObject, {
-            type: "merge",
-            signal,
-          })
+          .patch(
+            kind,
+            { cluster: HUB, namespace, name },
+            { metadata: { finalizers: null } },
+            {
+              type: "merge",
+              signal,
+            },
+          )
           .catch((error: unknown) => {
             if (!isNotFound(error) && !isConflict(error)) throw error;
           });

@@ -80,7 +80,7 @@ function versionsOf(kind: Kind, versions: Versions, isAggregated: boolean): Vers
   return versions.map((version) => ({
     ...version,
     schema: { openAPIV3Schema: openAt(version.schema?.openAPIV3Schema as JsonObject, ["spec", "customizations"]) },
-  })) as Versions;
+  }));
 }
 
 /** The schema that keeps unknown fields of the object at a path, and of the objects in it. */

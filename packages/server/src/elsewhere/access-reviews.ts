@@ -48,7 +48,9 @@ export function createAccessReviews(client: Client, clock: Clock): AccessReviews
           uid,
           groups: [...groups],
           extra: extra && Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])),
-          ...(resource ? { resourceAttributes: { verb, ...resource } } : { nonResourceAttributes: { verb, path } }),
+          ...(resource
+            ? { resourceAttributes: attributesOf(verb, resource) }
+            : { nonResourceAttributes: { verb, path } }),
         },
       });
       return { opinion: status?.allowed === true ? "allow" : "none", reason: status?.reason ?? "" };
@@ -68,3 +70,9 @@ export function createAccessReviews(client: Client, clock: Clock): AccessReviews
     },
   };
 }
+
+/** Without selectors: roles know none, and what is allowed without them is allowed with them. */
+const attributesOf = (
+  verb: string,
+  { group, version, resource, subresource, namespace, name }: NonNullable<Question["resource"]>,
+) => ({ verb, group, version, resource, subresource, namespace, name });
