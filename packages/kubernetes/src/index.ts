@@ -1,3 +1,4 @@
+export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";
 export { TokenReview } from "./authentication/token-review.ts";
 export { checkAccessReview, checkLocalAttributes } from "./authorization/access-review-rules.ts";
