@@ -1,7 +1,7 @@
 /**
  * The hub's controllers against an API server anywhere. Every group, and every shard of `delivery`, has a Lease, and of
- * several processes one leads it. The others are warm: they have read everything that the controllers read, so a
- * take-over costs no list.
+ * several processes one leads it. The others are warm: they have read everything that the controllers read. One that takes
+ * over lists it again, because its watches may be behind (docs/adr/0084).
  *
  * A process that loses one of its Leases stops all its groups and starts over. That is rare, and its usual cause, an API
  * server that does not answer, concerns all Leases.

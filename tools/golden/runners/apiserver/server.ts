@@ -39,7 +39,7 @@ interface Started {
 }
 
 /** Requests go to the servers in turn, each over connections of its own. */
-export async function startPlayServer(servers: number): Promise<PlayServer> {
+export async function startPlayServer(servers = 1): Promise<PlayServer> {
   const data = await mkdtemp(join(tmpdir(), "flotilla-golden-"));
   const started = servers === 1 ? await startOne(data) : await startSeveral(data, servers);
   const targets = await Promise.all(
