@@ -8,6 +8,8 @@ export interface Response {
   readonly type: string;
   readonly warnings: readonly string[];
   readonly body: Json;
+  /** The body as it was sent. */
+  readonly bytes?: Uint8Array;
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
@@ -18,8 +20,9 @@ const VERSION_KEYS = new Set(["resourceVersion", "nodePort", "healthCheckNodePor
 const AGES = /^(?:<unknown>|<invalid>|(?:\d+[smhdy])+)$/;
 
 export function normalised(response: Response): Response {
+  const { bytes: _, ...rest } = response;
   return {
-    ...response,
+    ...rest,
     warnings: response.warnings.map(text).sort(),
     body: isObject(response.body) && response.body.kind === "Table" ? rowsOf(response.body) : value(response.body, ""),
   };

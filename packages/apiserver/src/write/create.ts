@@ -81,7 +81,7 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
     // A mutating policy or webhook may have changed the name.
     const stored = textOf(metadataOf(object).name ?? name);
     const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, stored));
-    if (request.verb === "create") checkNoVersion(request.body.object);
+    if (request.verb === "create" && !options.dryRun) checkNoVersion(request.body.object);
     if (found.entry) return undefined;
     const entry = await storeObject(
       deps,
