@@ -42,6 +42,7 @@ import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
 import { createFlowControl } from "./flowcontrol/flow-control.ts";
+import type { Replication } from "./replication/replication.ts";
 import type { Auditor } from "./audit/auditor.ts";
 import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
@@ -118,6 +119,8 @@ export interface ApiServerOptions {
   actions?: readonly Action[];
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
+  /** For standby hubs; unset: there can be none. */
+  replication?: Replication | undefined;
   /** For tests: returned objects are frozen. */
   freeze?: boolean;
 }
@@ -253,6 +256,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     connect: options.connect,
     protobuf: options.protobuf,
     flow,
+    replication: options.replication,
   });
   return {
     handle,
