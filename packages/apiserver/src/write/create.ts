@@ -130,7 +130,7 @@ function admitNew(
 ): JsonObject | Promise<JsonObject> {
   const { served, namespace } = context;
   const { resource } = served;
-  checkUnwrittenParts(deps, context, body.object, undefined);
+  const unknown = checkUnwrittenParts(deps, context, body.object, undefined);
   const given = metadataOf(body.object);
   let object = ordered({
     ...body.object,
@@ -163,7 +163,7 @@ function admitNew(
     operation: "CREATE",
     object,
     hasGeneratedName,
-    findings: body,
+    findings: unknown.length === 0 ? body : { ...body, unknown },
     errors: [],
     guards,
     track,

@@ -103,6 +103,22 @@ describe("values of wrong types in what a request does not write", () => {
     });
   });
 
+  test("unknown fields in the status of an object and in the spec of a status are found", async () => {
+    await server.make(CLAIMS, claim());
+    const put = claim({ status: { phase: "Bound", colour: "red" } });
+
+    expect(await send("PUT", `${CLAIMS}/data?fieldValidation=Strict`, put)).toEqual([
+      400,
+      'PersistentVolumeClaim in version "v1" cannot be handled as a PersistentVolumeClaim: strict decoding error: unknown field "status.colour"',
+    ]);
+    const path = `${CLAIMS}/data/status?fieldValidation=Strict`;
+    expect(await send("PATCH", path, { spec: { colour: "red" } }, "application/merge-patch+json")).toEqual([
+      422,
+      ' "" is invalid: patch: strict decoding error: unknown field "spec.colour"',
+    ]);
+    expect(await send("PUT", `${CLAIMS}/data`, put)).toEqual([200]);
+  });
+
   test("unknown fields of a HorizontalPodAutoscaler in v1 are found", async () => {
     const body = {
       metadata: { name: "a" },
