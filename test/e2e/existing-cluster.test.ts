@@ -135,7 +135,12 @@ function testHost(start: () => Promise<HostCluster>, karmadactl?: string): void 
       );
       // As its pod would start it.
       const program = await serve(accounts.path, [
-        ...["webhooks", "--kubeconfig", host.kubeconfig, "--port", "0", "--api-services"],
+        "webhooks",
+        "--kubeconfig",
+        host.kubeconfig,
+        "--port",
+        "0",
+        "--api-services",
       ]);
       const service = await kubectl("hub", "get", "apiservice", "v1alpha1.cluster.karmada.io", "-o", "json");
       await program.stop("SIGTERM");
