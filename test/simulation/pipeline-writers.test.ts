@@ -251,7 +251,9 @@ async function releaseInWaves(): Promise<void> {
   const waves = makeCloneSet("shop/waves").with(({ metadata }) => (metadata.labels = { release: "careful" }));
   await create(CloneSet, waves.replicas(3).build());
   await fleet.run(MINUTE_MS);
-  await patch(CloneSet, "waves", { spec: { template: { spec: { containers: [{ name: "waves", image: "waves:2" }] } } } });
+  await patch(CloneSet, "waves", {
+    spec: { template: { spec: { containers: [{ name: "waves", image: "waves:2" }] } } },
+  });
   await fleet.run(MINUTE_MS);
 }
 

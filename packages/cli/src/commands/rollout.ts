@@ -86,8 +86,7 @@ export const rolloutCommand = defineCommand({
     const namespace = chosenNamespace(flags, hub);
     try {
       const where = flags["all-namespaces"] ? undefined : namespace;
-      const all = (await client.list(FleetRollout, { cluster: HUB, namespace: where, signal }))
-        .items;
+      const all = (await client.list(FleetRollout, { cluster: HUB, namespace: where, signal })).items;
       if (args[1] === undefined) {
         if (action !== "status") throw new UsageError(`name the template: 'flotilla rollout ${action} cloneset/web'`);
         const current = newestEach(all);

@@ -61,7 +61,7 @@ function observeMember(
     applied?.reason !== MEMBER_UNREACHABLE &&
     applied?.reason !== NO_ANSWER;
   const reported = work?.status?.manifestStatuses?.[0];
-  const status: JsonObject = isObject(reported?.status) ? (reported.status) : {};
+  const status: JsonObject = isObject(reported?.status) ? reported.status : {};
   const step = findCondition(conditions, RELEASE_OBSERVED)?.message;
   const isAcknowledged =
     isConditionTrue(conditions, "Applied") &&

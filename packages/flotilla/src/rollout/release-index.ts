@@ -84,8 +84,7 @@ export function createReleaseIndex({
     return candidates
       .filter((strategy) => {
         const { selector } = strategy.spec;
-        const test =
-          selectors.get(selector) ?? compileLabelSelector(selector);
+        const test = selectors.get(selector) ?? compileLabelSelector(selector);
         selectors.set(selector, test);
         return strategy.metadata.deletionTimestamp === undefined && test(template.metadata.labels);
       })
@@ -164,6 +163,6 @@ function isAssignedDifferently(before: Rollout, after: Rollout): boolean {
   return (
     before.spec.revision !== after.spec.revision ||
     before.status?.phase !== after.status?.phase ||
-    !equalJson((assigned(before) ?? null), (assigned(after) ?? null))
+    !equalJson(assigned(before) ?? null, assigned(after) ?? null)
   );
 }

@@ -69,9 +69,9 @@ function withStep(copy: Template, step: string | undefined): Template {
 
 const specOf = (copy: Template): JsonObject => {
   const { spec } = copy as { spec?: unknown };
-  return isObject(spec) ? (spec) : {};
+  return isObject(spec) ? spec : {};
 };
-const objectIn = (value: unknown): JsonObject => (isObject(value) ? (value) : {});
+const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const withSpec = (copy: Template, spec: JsonObject): Template => ({ ...copy, spec }) as unknown as Template;
 
 /** Whether part of a member's pods can have another revision than the rest. */
@@ -113,10 +113,7 @@ function limited(copy: Template, { target, maxUnavailable, isPaused }: MemberRel
     const limits = isFlat
       ? { ...strategy, ...set }
       : { ...strategy, rollingUpdate: { ...objectIn(strategy["rollingUpdate"]), ...set } };
-    const updateStrategy =
-      partition === undefined
-        ? limits
-        : withPartition(limits, partition, copy.apiVersion);
+    const updateStrategy = partition === undefined ? limits : withPartition(limits, partition, copy.apiVersion);
     return withSpec(copy, { ...spec, updateStrategy: updateStrategy as unknown as Json });
   }
   if (copy.kind === "Deployment" && group === "apps") {
