@@ -7,7 +7,7 @@ import { countOf } from "@flotilla/kubernetes";
 import { executionNamespace } from "@flotilla/karmada";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import { APPLIED_FAILED, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_OBSERVED } from "../flotilla-names.ts";
-import { isAway } from "../propagation/member-away.ts";
+import { whyAway } from "../propagation/member-away.ts";
 import { targetsOf } from "../propagation/targets.ts";
 import type { RolloutCluster } from "./kinds/fleet-rollout.ts";
 import type { ObservedMember, Updates } from "./plan/release-state.ts";
@@ -57,7 +57,7 @@ function observeMember(
   const applied = findCondition(conditions, "Applied");
   const isReachable =
     cluster !== undefined &&
-    !isAway(cluster) &&
+    whyAway(cluster) === undefined &&
     applied?.reason !== MEMBER_UNREACHABLE &&
     applied?.reason !== NO_ANSWER;
   const reported = work?.status?.manifestStatuses?.[0];

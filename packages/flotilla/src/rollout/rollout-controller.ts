@@ -17,7 +17,7 @@ import type { Pod } from "@flotilla/kubernetes";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import { bindingKeyOf, namespacedScope } from "../propagation/binding-scope.ts";
 import { hasPartition, takesDown } from "../propagation/dispatch/release-copies.ts";
-import { isAway } from "../propagation/member-away.ts";
+import { whyAway } from "../propagation/member-away.ts";
 import type { Templates } from "../propagation/templates.ts";
 import { RELIST_RETRY_MS } from "../propagation/templates.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
@@ -146,7 +146,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       watch(Cluster, ({ cluster, object, old, deleted }) =>
         deleted ||
         !old ||
-        isAway(old) !== isAway(object) ||
+        whyAway(old) !== whyAway(object) ||
         !equalJson((old.metadata.labels ?? {}) as never, (object.metadata.labels ?? {}) as never)
           ? rollouts
               .list({ cluster })
