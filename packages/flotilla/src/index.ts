@@ -215,6 +215,7 @@ export { withReleasedPart as releasedPatch } from "./propagation/released-part.t
 export { createRollouts } from "./rollout/create-rollout.ts";
 export { FleetRollout } from "./rollout/kinds/fleet-rollout.ts";
 export { RolloutStrategy } from "./rollout/kinds/rollout-strategy.ts";
+export { rolloutAdmissions } from "./rollout/rollout-admissions.ts";
 export { rolloutRoles } from "./rollout/rollout-access.ts";
 export { rolloutKinds } from "./rollout/kinds/rollout-kinds.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

@@ -1,15 +1,18 @@
 /** Wires releases to a hub's informers and clients. */
 import type { ResourceBinding } from "@flotilla/karmada";
-import { bindingName, Cluster } from "@flotilla/karmada";
+import { bindingName, Cluster, Work } from "@flotilla/karmada";
 import { Pod } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
-import type { Client } from "@flotilla/client";
+import type { Client, ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorders, Informers, ObjectEvent } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorders, Informers, ObjectEvent, Source } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { MemberSource } from "../membership/member.ts";
 import type { HubViews } from "../propagation/create-hub-views.ts";
 import { namespacedScope } from "../propagation/binding-scope.ts";
+import { createAskGate } from "./gates/ask-http.ts";
+import type { AskGate } from "./gates/ask-http.ts";
+import { createGateRunner } from "./gates/run-gates.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 import { createReleaseIndex } from "./release-index.ts";
@@ -26,6 +29,8 @@ export interface RolloutsDependencies {
   members: Pick<MemberSource, "find">;
   events: EventRecorders;
   decisions?: DecisionRecorder | undefined;
+  /** Asks metrics and webhooks of gates; over the network if unset. */
+  askGate?: AskGate | undefined;
   clock: Clock;
   log: Log;
 }
@@ -79,6 +84,23 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
     }
   }
 
+  let enqueue: (key: ObjectKey) => void = () => {};
+  const answered: Source<ObjectKey> = {
+    start(next, signal) {
+      enqueue = (key) => (signal.aborted ? undefined : next(key));
+    },
+    isQuiet: () => true,
+  };
+  const gates = createGateRunner({
+    hub,
+    client,
+    works: informers.of(Work),
+    ask: deps.askGate ?? createAskGate(clock),
+    changed: (key) => enqueue(key),
+    clock,
+    log: deps.log,
+  });
+
   const bindingOf = ({ cluster, object }: ObjectEvent) =>
     object.metadata.namespace
       ? [{ ...keyOf(cluster, object), name: bindingName(object.kind, object.metadata.name) }]
@@ -105,6 +127,8 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
         templates: views.templates,
         index,
         readPods,
+        gates,
+        answered,
         events: events("flotilla-rollout"),
         recorder: decisions,
         clock,

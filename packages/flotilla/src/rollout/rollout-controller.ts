@@ -11,7 +11,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Lister } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import { clusterNameOf, Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
@@ -25,6 +25,7 @@ import type { GateStatus } from "./kinds/fleet-rollout.ts";
 import { observeMembers } from "./observe-members.ts";
 import { planReleaseStep } from "./plan/plan-release-step.ts";
 import type { ReleasePlan, Updates } from "./plan/release-state.ts";
+import { actorOf } from "./rollout-admissions.ts";
 import { podTrouble } from "./pod-trouble.ts";
 import { bindingKeyOfRollout, isFinished } from "./release-index.ts";
 import type { ReleaseIndex } from "./release-index.ts";
@@ -33,7 +34,7 @@ type Rollout = DeepReadonly<FleetRollout>;
 type Template = DeepReadonly<KubernetesObject>;
 
 /** Asks what is not known from objects of the hub. */
-interface AskGates {
+export interface AskGates {
   /** The newest answers of the gates of a release; starts what is due, and calls `changed` when an answer arrives. */
   answersOf(rollout: Rollout, context: { template: Template; clusters: readonly string[] }): readonly GateStatus[];
   /** When the next question is due. */
@@ -67,6 +68,8 @@ export interface RolloutDependencies {
   ): Promise<readonly DeepReadonly<Pod>[] | undefined>;
   gates?: AskGates | undefined;
   budgets?: DrawBudget | undefined;
+  /** FleetRollouts whose gates were answered. */
+  answered: Source<ObjectKey>;
   events: EventRecorder;
   recorder?: DecisionRecorder | undefined;
   clock: Clock;
@@ -134,6 +137,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     name: "rollout",
     for: FleetRollout,
     watches: [
+      { source: deps.answered },
       watch(Work, ({ cluster, object }) => {
         const key = bindingKeyOf(namespacedScope, cluster, object);
         return key && clusterNameOf(object.metadata.namespace ?? "") !== undefined ? newestOf(key) : [];
@@ -217,6 +221,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
         newer,
         inherited: inherited as NonNullable<FleetRollout["status"]>["clusters"],
         allowance: deps.budgets?.allowanceOf(template, holder),
+        actorOf: (did, wave) => actorOf(rollout, did, wave),
         answers: deps.gates?.answersOf(rollout, { template, clusters: members.map(({ name }) => name) }),
         nowMs: clock.now(),
       });

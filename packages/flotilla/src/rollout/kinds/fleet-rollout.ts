@@ -15,7 +15,6 @@ const ROLLOUT_PHASES = [
   "Failed",
   "Superseded",
 ] as const;
-export type RolloutPhase = (typeof ROLLOUT_PHASES)[number];
 
 const spec = s.object({
   target: s.object("The template.", {

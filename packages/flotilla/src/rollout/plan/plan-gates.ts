@@ -12,7 +12,7 @@ import { nextOpening } from "./plan-window.ts";
 const GATE_TYPES = ["approval", "soak", "window", "metric", "webhook", "job", "images"] as const;
 type GateType = (typeof GATE_TYPES)[number];
 
-const gateType = (gate: DeepReadonly<GateSpec>): GateType =>
+export const gateType = (gate: DeepReadonly<GateSpec>): GateType =>
   GATE_TYPES.find((type) => gate[type] !== undefined) ?? "approval";
 
 export interface GateContext {
@@ -20,6 +20,8 @@ export interface GateContext {
   readonly when: "Before" | "After";
   readonly approvals: readonly string[];
   readonly promotions: readonly string[];
+  /** Who approved or promoted a wave. */
+  readonly actorOf?: ((did: "approvals" | "promotions", wave: string) => string | undefined) | undefined;
   /** Since when the previous state is complete and healthy. */
   readonly healthySinceMs?: number | undefined;
   /** The answers so far, of all gates of the release. */
@@ -27,7 +29,7 @@ export interface GateContext {
   readonly nowMs: number;
 }
 
-const isSameGate = (
+export const isSameGate = (
   a: DeepReadonly<Pick<GateStatus, "wave" | "when" | "index">>,
   b: DeepReadonly<Pick<GateStatus, "wave" | "when" | "index">>,
 ): boolean => a.wave === b.wave && a.when === b.when && a.index === b.index;
@@ -49,7 +51,7 @@ export function planGates(
 function planGate(
   gate: DeepReadonly<GateSpec>,
   index: number,
-  { wave, when, approvals, promotions, healthySinceMs, answers, nowMs }: GateContext,
+  { wave, when, approvals, promotions, actorOf, healthySinceMs, answers, nowMs }: GateContext,
 ): { status: GateStatus; opensInMs?: number | undefined } {
   const type = gateType(gate);
   const self = { wave, when, index, type };
@@ -67,12 +69,13 @@ function planGate(
           value: before?.value,
           message,
         };
-  if (promotions.includes(wave) || promotions.includes("*")) return { status: open("promotion") };
+  if (promotions.includes(wave) || promotions.includes("*"))
+    return { status: open(actorOf?.("promotions", wave) ?? "promotion") };
   switch (type) {
     case "approval":
       return {
         status: approvals.includes(wave)
-          ? open("approval")
+          ? open(actorOf?.("approvals", wave) ?? "approval")
           : { ...self, state: "Closed", message: gate.approval?.message ?? `wave ${wave} is not approved` },
       };
     case "soak": {

@@ -203,6 +203,7 @@ function advance(release: Release, waves: readonly PlannedWave[]): void {
       when,
       approvals: input.rollout.spec.approvals ?? [],
       promotions: input.rollout.spec.promotions ?? [],
+      actorOf: input.actorOf,
       healthySinceMs: sinceText === undefined ? undefined : Date.parse(sinceText),
       answers: [...(input.answers ?? []), ...(status.gates ?? [])],
       nowMs: input.nowMs,

@@ -57,6 +57,8 @@ function formatOf(timeZone: string): Intl.DateTimeFormat | undefined {
   return format;
 }
 
+export const isTimeZone = (timeZone: string): boolean => formatOf(timeZone) !== undefined;
+
 function localTime(format: Intl.DateTimeFormat, ms: number): { day: number; minute: number } {
   const parts = new Map(format.formatToParts(ms).map(({ type, value }) => [type, value]));
   const day = DAYS.findIndex((name) => name === parts.get("weekday"));

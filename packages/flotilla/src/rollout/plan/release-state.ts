@@ -39,6 +39,8 @@ export interface ReleaseInput {
   readonly updates: Updates;
   /** Pods that a FleetDisruptionBudget allows this workload to have unavailable in all; undefined without a budget. */
   readonly allowance?: { readonly pods: number; readonly name: string } | undefined;
+  /** Who approved or promoted a wave. */
+  readonly actorOf?: ((did: "approvals" | "promotions", wave: string) => string | undefined) | undefined;
   /** The gates that have been asked, with their newest answers. */
   readonly answers?: readonly GateStatus[];
   /** What members had before the release, where that is another revision than `previous`. */
