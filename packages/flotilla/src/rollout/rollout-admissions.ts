@@ -88,7 +88,7 @@ function checkWaves(waves: Waves | undefined, path: string): FieldError[] {
       );
     if (gate.metric && gate.metric.min === undefined && gate.metric.max === undefined)
       errors.push(field.required(`${at}.metric`, "name min, max, or both"));
-    if (gate.job && !(isObject(gate.job.template) && isObject((gate.job.template)["template"])))
+    if (gate.job && !(isObject(gate.job.template) && isObject(gate.job.template["template"])))
       errors.push(field.invalid(`${at}.job.template`, "", "must be the spec of a Job, with a pod template"));
   }
   return errors;

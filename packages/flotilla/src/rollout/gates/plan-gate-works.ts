@@ -43,7 +43,7 @@ export function planGateWorks(
         metadata: { name: `${name}-${index}`, namespace },
         spec: {
           image,
-          parallelism: (spec.images?.parallelism ?? 1),
+          parallelism: spec.images?.parallelism ?? 1,
           completionPolicy: { type: "Always", activeDeadlineSeconds: 1200, ttlSecondsAfterFinished: 300 },
         },
       })),
