@@ -109,6 +109,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the kubeconfig's account lacks a permission on the hub",
     hint: "the message names an alternative; otherwise request the permission",
   },
+  Gate: {
+    happened: "a metric or a webhook of a release's gate was not answered, or with something else than it must be",
+    hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
+  },
   InformerBudget: {
     happened: "the watched objects of a member exceed their limits, so it was cut off",
     hint: "check what fills the member, or raise `--member-max-objects` or `--member-max-memory`",

@@ -5,7 +5,7 @@
 import { ApiError, field, labelSelectorOf } from "@flotilla/apimachinery";
 import type { Admission, AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { formatTime, isObject } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 import { createReferenceAccess } from "../access/reference-access.ts";
 import type { NamedObject } from "../access/reference-access.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";

@@ -33,7 +33,7 @@ function valueIn(answer: unknown): number {
   const { resultType, result } = answer["data"];
   if (resultType === "scalar" && Array.isArray(result)) return Number(result[1]);
   if (resultType !== "vector" || !Array.isArray(result))
-    throw new GateError(`the query returns a ${String(resultType)}; it must return a scalar or a vector`);
+    throw new GateError(`the query returns a ${JSON.stringify(resultType)}; it must return a scalar or a vector`);
   const [first, ...others] = result as unknown[];
   if (first === undefined) throw new GateError("the query returns no value");
   if (others.length > 0) throw new GateError(`the query returns ${result.length} values; aggregate them to one`);
