@@ -155,7 +155,7 @@ export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rule
 export { claimPods } from "./pod/claim-pods.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
-export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";
+export { completePod, defaultContainer, defaultVolume, templateDefaults } from "./pod/pod-defaults.ts";
 export { Eviction } from "./pod/pod-eviction.ts";
 export { generatedPod } from "./pod/pod-from-template.ts";
 export { Pod } from "./pod/pod-kind.ts";

@@ -10,7 +10,7 @@ import {
   DecodeError,
   alreadyExists,
   conflict,
-  copySharing,
+  shareParts,
   invalid,
   notFound,
 } from "@flotilla/apimachinery";
@@ -69,7 +69,7 @@ export async function updateObject(
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    const object = body.sharesWith === old ? body.object : (copySharing(body.object, old) as JsonObject);
+    const object = body.sharesWith === old ? body.object : (shareParts(body.object, old) as JsonObject);
     return { ...body, object, requiresVersion: true };
   });
 }
