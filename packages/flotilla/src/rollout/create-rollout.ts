@@ -13,6 +13,9 @@ import { namespacedScope } from "../propagation/binding-scope.ts";
 import { createAskGate } from "./gates/ask-http.ts";
 import type { AskGate } from "./gates/ask-http.ts";
 import { createGateRunner } from "./gates/run-gates.ts";
+import { createBudgetController } from "./budget-controller.ts";
+import { createBudgetLedger } from "./budget-ledger.ts";
+import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 import { createReleaseIndex } from "./release-index.ts";
@@ -101,6 +104,18 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
     log: deps.log,
   });
 
+  const budgets = informers.of(FleetDisruptionBudget);
+  const ledger = createBudgetLedger({
+    hub,
+    client,
+    budgets,
+    bindings,
+    clusters,
+    templates: views.templates,
+    worksOf: views.worksOf,
+    clock,
+  });
+
   const bindingOf = ({ cluster, object }: ObjectEvent) =>
     object.metadata.namespace
       ? [{ ...keyOf(cluster, object), name: bindingName(object.kind, object.metadata.name) }]
@@ -109,6 +124,7 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
   return {
     index,
     controllers: [
+      createBudgetController({ hub, client, budgets, rollouts, ledger }),
       createReleasesController({
         hub,
         client,
@@ -129,6 +145,7 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
         readPods,
         gates,
         answered,
+        budgets: ledger,
         events: events("flotilla-rollout"),
         recorder: decisions,
         clock,

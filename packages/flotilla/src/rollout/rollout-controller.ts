@@ -20,6 +20,7 @@ import { hasPartition, takesDown } from "../propagation/dispatch/release-copies.
 import { whyAway } from "../propagation/member-away.ts";
 import type { Templates } from "../propagation/templates.ts";
 import { RELIST_RETRY_MS } from "../propagation/templates.ts";
+import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { GateStatus } from "./kinds/fleet-rollout.ts";
 import { observeMembers } from "./observe-members.ts";
@@ -160,6 +161,14 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
               )
               .map((rollout) => keyOf(cluster, rollout))
           : [],
+      ),
+      watch(FleetDisruptionBudget, ({ cluster, object, old }) =>
+        old && old.status?.allowed === object.status?.allowed && old.metadata.generation === object.metadata.generation
+          ? []
+          : rollouts
+              .list({ cluster, namespace: object.metadata.namespace })
+              .filter(({ status }) => status?.phase === "Progressing" || status?.phase === "RollingBack")
+              .map((rollout) => keyOf(cluster, rollout)),
       ),
       // A newer release ends the one before.
       watch(FleetRollout, ({ cluster, object, old }) =>

@@ -115,6 +115,7 @@ function restart({ status, entries, self, now, events, input }: Release): void {
     entry.progressTime = now;
     delete entry.unhealthySince;
     delete entry.paused;
+    delete entry.returned;
     if (entry.state === "RollingBack" || entry.state === "RolledBack") entry.state = "Waiting";
     if (isBack && entry.revision !== self) delete entry.wave;
   }
@@ -294,6 +295,7 @@ function grant(release: Release, wave: PlannedWave | undefined, waves: readonly 
     (entry, token) => {
       const target = open.targets.get(entry.name) ?? 0;
       entry.wave ??= waveOf(entry.name);
+      delete entry.returned;
       entry.revision = self;
       if (target >= entry.replicas) delete entry.target;
       else entry.target = target;

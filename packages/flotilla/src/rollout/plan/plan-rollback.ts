@@ -35,6 +35,7 @@ export function rollBack(release: Release): void {
       (entry) => entry.replicas,
       (entry, token) => {
         entry.revision = previous;
+        entry.returned = 0;
         delete entry.target;
         entry.maxUnavailable = token;
         entry.state = entry.unreachableSince === undefined ? "RollingBack" : "Unreachable";

@@ -25,10 +25,12 @@ export function share(
   for (const [index, entry] of wanting.entries()) {
     const need = Math.max(1, needOf(entry));
     const down = unavailableOn(release, entry);
-    // Pods that are unavailable anyway cost nothing more.
-    const most = Math.max(0, free) + down;
+    // Pods that are unavailable anyway cost nothing more. Those of a member that cannot be observed may be available: they
+    // are booked, and it gets no more than what the others leave.
+    const isKnown = release.members.get(entry.name)?.isReachable === true;
+    const most = isKnown ? Math.max(0, free) + down : Math.max(0, free + down);
     const asks = updates.takesDown === "all" ? entry.replicas : updates.takesDown === "one" ? 1 : undefined;
-    const part = Math.ceil(Math.max(0, free) / (wanting.length - index)) + down;
+    const part = isKnown ? Math.ceil(Math.max(0, free) / (wanting.length - index)) + down : most;
     const token = entry.replicas === 0 ? 0 : (asks ?? Math.min(need, Math.max(part, Math.min(most, 1))));
     if (token > most || (token < 1 && entry.replicas > 0)) continue;
     free -= Math.max(0, token - down);
