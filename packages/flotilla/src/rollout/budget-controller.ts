@@ -11,7 +11,7 @@ import type { Controller, Lister } from "@flotilla/controller-runtime";
 import { ResourceBinding } from "@flotilla/karmada";
 import type { BudgetLedger } from "./budget-ledger.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
-import { FleetRollout } from "./kinds/fleet-rollout.ts";
+import type { FleetRollout } from "./kinds/fleet-rollout.ts";
 
 const AGAIN_MS = 10_000;
 const OF_ROLLOUTS = "FleetRollout ";
@@ -56,7 +56,7 @@ export function createBudgetController({
       const next = { ...status, claims };
       if (!equalJson(next as never, (budget.status ?? null) as never))
         await unlessChanged(
-          client.updateStatus(FleetDisruptionBudget, hub, { ...budget, status: next } as never, { signal }),
+          client.updateStatus(FleetDisruptionBudget, hub, { ...budget, status: next }, { signal }),
         );
       return claims.some(({ expires }) => expires !== undefined) ? { requeueAfterMs: AGAIN_MS } : done;
     },

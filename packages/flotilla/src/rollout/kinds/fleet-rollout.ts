@@ -160,8 +160,10 @@ export const FleetRollout = ownKind({
     Updated: ".status.updated",
     Total: ".status.total",
     "Waiting-For": ".status.waitingFor",
+    Cause: ".status.failure.reason",
     Source: { path: ".spec.source", isWide: true },
     Unavailable: { path: ".status.unavailable", isWide: true },
+    Message: { path: ".status.failure.message", isWide: true },
   },
 });
 export type FleetRollout = s.Infer<typeof FleetRollout>;

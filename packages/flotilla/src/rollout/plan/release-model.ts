@@ -49,7 +49,7 @@ interface Report {
   isReachable: boolean;
 }
 
-export type Fault =
+type Fault =
   | { readonly tick: number; readonly type: "lose"; readonly member: number; readonly ticks: number }
   | { readonly tick: number; readonly type: "kill"; readonly ticks: number }
   | { readonly tick: number; readonly type: "pause"; readonly ticks: number }
