@@ -55,9 +55,7 @@ export function createBudgetController({
       });
       const next = { ...status, claims };
       if (!equalJson(next as never, (budget.status ?? null) as never))
-        await unlessChanged(
-          client.updateStatus(FleetDisruptionBudget, hub, { ...budget, status: next }, { signal }),
-        );
+        await unlessChanged(client.updateStatus(FleetDisruptionBudget, hub, { ...budget, status: next }, { signal }));
       return claims.some(({ expires }) => expires !== undefined) ? { requeueAfterMs: AGAIN_MS } : done;
     },
   });

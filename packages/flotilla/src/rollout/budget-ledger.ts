@@ -11,7 +11,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import type { Lister } from "@flotilla/controller-runtime";
-import type { ResourceBinding, Work,Cluster } from "@flotilla/karmada";
+import type { ResourceBinding, Work, Cluster } from "@flotilla/karmada";
 import { takesDown } from "../propagation/dispatch/release-copies.ts";
 import { compileLabelSelector } from "../propagation/label-selector.ts";
 import type { Templates } from "../propagation/templates.ts";

@@ -132,7 +132,7 @@ export function createGateRunner({
     try {
       verdict = await question(rollout, gate, self.wave, clusters, self, stop.signal);
     } catch (error) {
-      // An edge: a gate that cannot be asked stays closed, and fails after as many attempts as its writer allows.
+      // An edge: a gate without an answer stays closed, and fails after as many attempts as its writer allows.
       verdict = { state: "Closed", message: messageOf(error), isFailure: true };
       log.info("gate not answered", {
         rollout: rollout.metadata.name,
