@@ -75,7 +75,7 @@ export { installedKinds, WORKLOAD_PROJECTS } from "./install/plan-definitions.ts
 export type { WorkloadProject } from "./install/plan-definitions.ts";
 export { manifestsOfInstall, planInstall } from "./install/plan-install.ts";
 export type { InstallOptions, InstallPlan } from "./install/plan-install.ts";
-export { AGGREGATED_GROUPS } from "./install/plan-programs.ts";
+export { AGGREGATED_GROUPS, planApiServices } from "./install/plan-programs.ts";
 export { createDiscovery } from "./membership/discovery.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
