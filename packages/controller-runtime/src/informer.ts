@@ -20,6 +20,7 @@ import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachine
 import { InformerBudgetError, sizeOf, type InformerBudget } from "./informer-budget.ts";
 import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+import { ListWaits } from "./list-waits.ts";
 import { isLater, isNewer } from "./resource-version.ts";
 
 /** A lost connection is retried soon, and at least twice a minute. */
@@ -68,8 +69,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #firstAnswer = Promise.withResolvers<void>();
   /** Ends the current connection, so that the next one begins with a list. */
   #restart = new AbortController();
-  /** Those who wait for a list, by its number. */
-  #refreshes: { list: number; resolve: () => void }[] = [];
+  readonly #lists = new ListWaits();
   /** Replaced, never modified, so that a listener may subscribe another during delivery. */
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
@@ -128,22 +128,14 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   }
 
   /**
-   * Lists again. Resolves when this informer has everything that was written before the call, or the server does not serve
-   * the kind. A watch that is connected does not say that: its server may be cut off from the store.
+   * Lists again. Resolves when everything that was written before the call is here, or the kind is not served. A watch that
+   * is connected does not say that: its server may be cut off from the store.
    */
   refresh(signal: AbortSignal): Promise<void> {
     this.#resourceVersion = undefined;
     this.#restart.abort();
     // A list in progress began before the call.
-    const refreshed = { list: this.#listing + 1, ...Promise.withResolvers<void>() };
-    this.#refreshes.push(refreshed);
-    return abortable(refreshed.promise, signal);
-  }
-
-  #refreshed(completed: number): void {
-    const done = this.#refreshes.filter(({ list }) => list <= completed);
-    this.#refreshes = this.#refreshes.filter(({ list }) => list > completed);
-    for (const { resolve } of done) resolve();
+    return this.#lists.until(this.#listing + 1, signal);
   }
 
   /** The condition of `whenAnswered`. */
@@ -351,7 +343,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#options.budget?.leave(this);
       this.#report("unserved", failure.error);
       this.#firstAnswer.resolve();
-      this.#refreshed(Infinity);
+      this.#lists.ended(Infinity);
     } else {
       this.#report("lost", failure.error);
       // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
@@ -414,7 +406,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
     this.#options.budget?.end(this, this.kind);
     this.#completed = this.#listing;
-    this.#refreshed(this.#listing);
+    this.#lists.ended(this.#listing);
     this.#resourceVersion = resourceVersion;
     this.#enter("following");
     this.#attempts = 0;

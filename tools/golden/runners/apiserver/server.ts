@@ -110,7 +110,12 @@ async function startSeveral(data: string, servers: number): Promise<Started> {
       running.push(
         await apiserver(
           join(data, `server${index}`),
-          ...["--keys", join(data, "keys"), "--store", `etcd://${etcd.endpoint.host}`, "--log-level", "error"],
+          "--keys",
+          join(data, "keys"),
+          "--store",
+          `etcd://${etcd.endpoint.host}`,
+          "--log-level",
+          "error",
         ),
       );
     const hub = running[0]?.kubeconfig("hub") ?? "";
