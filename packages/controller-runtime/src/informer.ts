@@ -67,7 +67,6 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #store = new ObjectStore<T>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
-  /** Ends the current connection, so that the next one begins with a list. */
   #restart = new AbortController();
   readonly #lists = new ListWaits();
   /** Replaced, never modified, so that a listener may subscribe another during delivery. */
@@ -127,10 +126,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return abortable(this.#firstList.promise, signal);
   }
 
-  /**
-   * Lists again. Resolves when everything that was written before the call is here, or the kind is not served. A watch that
-   * is connected does not say that: its server may be cut off from the store.
-   */
+  /** Lists again. Resolves when everything that was written before the call is here, or the kind is not served. */
   refresh(signal: AbortSignal): Promise<void> {
     this.#resourceVersion = undefined;
     this.#restart.abort();
@@ -276,9 +272,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#enter("listing");
       this.#options.budget?.begin(this);
       this.#listing++;
-      // A list is newer than every delivered deletion, unless the server was restored from a backup and has another
-      // history.
-      this.#deletions.clear();
+        this.#deletions.clear();
       if (this.#streamsLists) {
         for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
           this.#take(batch);
