@@ -6,6 +6,7 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build } from "vite";
+import { buildPage } from "../packages/web/src/build-page.ts";
 
 const root = join(import.meta.dirname, "..");
 const source = join(root, "packages");
@@ -60,6 +61,7 @@ await build({
     },
   },
 });
+await buildPage(join(output, "ui"));
 // The engine keeps the source in memory. Node stores a pure ASCII source with one byte per character, and any other
 // with two.
 for (const file of globSync("**/*.js", { cwd: output })) {

@@ -151,6 +151,7 @@ export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts"
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
+export { podStatus } from "./pod/pod-cells.ts";
 export { claimPods } from "./pod/claim-pods.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";

@@ -1,0 +1,2 @@
+/** 简体中文. */
+export const zh: Readonly<Record<string, string>> = {};
