@@ -61,7 +61,6 @@ await build({
     },
   },
 });
-await buildPage(join(output, "ui"));
 // The engine keeps the source in memory. Node stores a pure ASCII source with one byte per character, and any other
 // with two.
 for (const file of globSync("**/*.js", { cwd: output })) {
@@ -81,3 +80,4 @@ for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), j
 // Fact tables are data, read when a kind is first used.
 for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source }))
   cpSync(join(source, file), join(output, file));
+await buildPage(join(output, "ui"));

@@ -33,13 +33,3 @@ export function formatShare(ready: number, desired: number): string {
 /** The shell needs quotes around some words. */
 export const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-
-/** Only addresses of the web may be opened: an annotation may contain anything. */
-export function safeLink(text: string): string | undefined {
-  try {
-    const { protocol, href } = new URL(text);
-    return protocol === "https:" || protocol === "http:" ? href : undefined;
-  } catch {
-    return undefined;
-  }
-}

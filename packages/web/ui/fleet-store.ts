@@ -32,7 +32,7 @@ let sortedWorkloads: WorkloadRow[] | undefined;
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
-export const fleet: Fleet = {
+const fleet: Fleet = {
   loaded: false,
   error: "",
   scope: { hidden: [], live: false },

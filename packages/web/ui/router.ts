@@ -6,7 +6,7 @@ export interface Route {
   query: URLSearchParams;
 }
 
-export function parseRoute(hash: string): Route {
+function parseRoute(hash: string): Route {
   const text = hash.replace(/^#\/?/, "");
   const mark = text.indexOf("?");
   const path = (mark < 0 ? text : text.slice(0, mark)).split("/").filter((part) => part !== "");
@@ -27,7 +27,7 @@ export function href(path: readonly string[], query: Readonly<Record<string, str
   return `#/${path.map(encodeURIComponent).join("/")}${search === "" ? "" : `?${search}`}`;
 }
 
-export function go(to: string, { replace = false } = {}): void {
+function go(to: string, { replace = false } = {}): void {
   if (replace) {
     history.replaceState(null, "", to);
     dispatchEvent(new HashChangeEvent("hashchange"));
@@ -54,12 +54,16 @@ export function setQuery({ path, query }: Route, changes: Readonly<Record<string
 export const objectPath = (
   ref: { apiVersion: string; kind: string; namespace: string; name: string },
   tab = "",
+  query: Readonly<Record<string, string>> = {},
 ): string =>
-  href([
-    "w",
-    ref.apiVersion.replace("/", "~"),
-    ref.kind,
-    ref.namespace === "" ? "-" : ref.namespace,
-    ref.name,
-    ...(tab === "" ? [] : [tab]),
-  ]);
+  href(
+    [
+      "w",
+      ref.apiVersion.replace("/", "~"),
+      ref.kind,
+      ref.namespace === "" ? "-" : ref.namespace,
+      ref.name,
+      ...(tab === "" ? [] : [tab]),
+    ],
+    query,
+  );

@@ -1,7 +1,7 @@
 /**
  * What is wrong with the fleet, with the fix for each: what `flotilla status` and `flotilla doctor` find.
  *
- * They read many objects, so they run after changes, one at a time, and not more than a tenth of the time.
+ * They read many objects, so they run after changes, one at a time, and not more than a quarter of the time.
  */
 import { messageOf } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
@@ -26,9 +26,11 @@ export interface FindingsOptions {
 }
 
 /** Time of its own per run that passes before the next one. */
-const SHARE = 10;
+const SHARE = 3;
 const SOONEST_MS = 500;
-const LATEST_MS = 20_000;
+const LONGEST_MS = 10_000;
+/** Some problems appear by the passing of time alone. */
+const REFRESH_MS = 20_000;
 /** Checks of the doctor read certificates, disks and stuck deletions, which change slowly. */
 const DOCTOR_MS = 30_000;
 const MAX_FINDINGS = 500;
@@ -56,12 +58,13 @@ export function createFindings({ hub, feed, data, clock, log }: FindingsOptions)
     const startedMs = clock.now();
     try {
       const status = await fleetQuestions.status({ ...asking, server: hub.server });
-      if (clock.now() - doctorAtMs > DOCTOR_MS) {
-        doctor = await fleetQuestions.doctor({ ...asking, server: hub.server, data, access: { kubeconfigs: [] } });
-        doctorAtMs = clock.now();
-      }
-      publish(merge(status, doctor), status, doctor);
       feed.setProblems(problemsOf(status));
+      publish(status);
+      if (clock.now() - doctorAtMs > DOCTOR_MS) {
+        doctorAtMs = clock.now();
+        doctor = await fleetQuestions.doctor({ ...asking, server: hub.server, data, access: { kubeconfigs: [] } });
+        publish(status);
+      }
     } catch (error) {
       if (closing.signal.aborted) return;
       log.debug("reading the problems of the fleet failed", { error });
@@ -73,11 +76,13 @@ export function createFindings({ hub, feed, data, clock, log }: FindingsOptions)
       for (const listener of listeners) listener(current);
     } finally {
       isRunning = false;
-      pauseMs = Math.min(LATEST_MS, Math.max(SOONEST_MS, (clock.now() - startedMs) * SHARE));
-      if (!closing.signal.aborted) plan(isDirty ? pauseMs : LATEST_MS);
+      pauseMs = Math.min(LONGEST_MS, Math.max(SOONEST_MS, (clock.now() - startedMs) * SHARE));
+      if (!closing.signal.aborted) plan(isDirty ? pauseMs : REFRESH_MS);
     }
   }
-  function publish(findings: Finding[], status: FleetStatus, report: DoctorReport | undefined): void {
+  function publish(status: FleetStatus): void {
+    const report = doctor;
+    const findings = merge(status, report);
     const notChecked = [
       ...status.notChecked,
       ...status.notShown.map((kind) => `${kind}: you are not allowed to list them`),

@@ -17,7 +17,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "preact/hooks";
 
-export interface Mark {
+interface Mark {
   /** From 1. */
   line: number;
   severity: "error" | "warning";

@@ -5,6 +5,7 @@ import type { LogLine, LogsMessage } from "../../src/wire.ts";
 import { t } from "../i18n.ts";
 import { Command } from "../parts/command.tsx";
 import { Empty } from "../parts/states.tsx";
+import { withoutControls } from "../../src/plain-text.ts";
 import { setQuery } from "../router.ts";
 import { subscribe } from "../stream.ts";
 import type { TerminalProps } from "./terminal.tsx";
@@ -216,7 +217,7 @@ function Lines({ lines, follow, members }: { lines: readonly LogLine[]; follow: 
             <span class="muted">{line.time.slice(11, 23)}</span>
             <span class={`log-member hue-${members.indexOf(line.member) % 6}`}>{line.member}</span>
             <span class="muted">{line.pod}</span>
-            <span class="log-text">{plain(line.text)}</span>
+            <span class="log-text">{withoutControls(line.text)}</span>
           </div>
         ))}
       </div>
@@ -224,12 +225,6 @@ function Lines({ lines, follow, members }: { lines: readonly LogLine[]; follow: 
   );
 }
 
-/** Colours of terminals mean nothing here, and other control characters could hide text. */
-// eslint-disable-next-line no-control-regex
-const plain = (text: string): string =>
-  text
-    .replaceAll(/\u001B\[[0-9;?]*[A-Za-z]/g, "")
-    .replaceAll(/[\u0000-\u0008\u000B-\u001F\u007F\u202A-\u202E\u2066-\u2069]/g, "·");
 
 function download(lines: readonly LogLine[], name: string): void {
   const text = lines.map(

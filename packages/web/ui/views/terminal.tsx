@@ -136,7 +136,7 @@ function withNonce(run: () => void): void {
     const element = create(name, options);
     if (name === "style") element.setAttribute("nonce", nonce);
     return element;
-  }) as typeof document.createElement;
+  });
   try {
     run();
   } finally {

@@ -181,7 +181,7 @@ export function Why({ explanation, line }: { explanation: Explanation; line: str
             {moves.map((move) => (
               <li key={JSON.stringify(move)} class="mono">
                 {Object.entries(move)
-                  .map(([key, value]) => `${key}: ${typeof value === "object" ? JSON.stringify(value) : String(value)}`)
+                  .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
                   .join(", ")}
               </li>
             ))}

@@ -6,7 +6,7 @@ import { Bar } from "../parts/bar.tsx";
 import { HealthWord, toneOf } from "../parts/glyph.tsx";
 import { useNow } from "../parts/hooks.ts";
 import { Empty } from "../parts/states.tsx";
-import { href } from "../router.ts";
+import { href, objectPath } from "../router.ts";
 import type { TabProps } from "./workload.tsx";
 
 export function MembersTab({ view }: TabProps) {
@@ -84,12 +84,12 @@ function Pods({ copy, nowMs, view }: { copy: CopyRow; nowMs: number; view: TabPr
               <td>{formatAgo(pod.created, nowMs)}</td>
               <td>
                 <a
-                  href={`${href(["w", view.ref.apiVersion.replace("/", "~"), view.ref.kind, view.ref.namespace, view.ref.name, "logs"], { member: copy.member, pod: pod.name })}`}
+                  href={objectPath(view.ref, "logs", { member: copy.member, pod: pod.name })}
                 >
                   {t("Logs")}
                 </a>{" "}
                 <a
-                  href={`${href(["w", view.ref.apiVersion.replace("/", "~"), view.ref.kind, view.ref.namespace, view.ref.name, "logs"], { member: copy.member, pod: pod.name, terminal: pod.containers[0] ?? "" })}`}
+                  href={objectPath(view.ref, "logs", { member: copy.member, pod: pod.name, terminal: pod.containers[0] ?? "" })}
                 >
                   {t("Terminal")}
                 </a>
