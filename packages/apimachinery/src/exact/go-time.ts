@@ -31,9 +31,9 @@ const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
  */
 export function timeProblem(value: string, micro: boolean): string | undefined {
   const layout = micro ? MICRO_LAYOUT : SECONDS_LAYOUT;
-  const shown = `parsing time ${JSON.stringify(value)}`;
+  const shown = `parsing time ${quoted(value)}`;
   const cannot = (rest: string, part: string): string =>
-    `${shown} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`;
+    `${shown} as ${JSON.stringify(layout)}: cannot parse ${quoted(rest)} as ${JSON.stringify(part)}`;
   let rest = value;
   let day = 0;
   let month = 0;
@@ -90,4 +90,15 @@ export function durationProblem(value: string): string | undefined {
     rest = rest.slice(number.length + unit.length);
   }
   return undefined;
+}
+
+/** Quotes as Go's time package: bytes outside of printable ASCII in hexadecimal. */
+function quoted(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
+  let result = "";
+  for (const byte of new TextEncoder().encode(text)) {
+    if (byte < 0x20 || byte >= 0x80) result += String.raw`\x${byte.toString(16).padStart(2, "0")}`;
+    else result += byte === 0x22 || byte === 0x5c ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte);
+  }
+  return `"${result}"`;
 }
