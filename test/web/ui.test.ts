@@ -1,8 +1,10 @@
 /** The web UI in a real browser, in front of one fleet that `flotilla up` starts. */
+import { existsSync } from "node:fs";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
 import type { Up } from "../programs/flotilla-process.ts";
+import { takeScreenshot } from "./screenshots.ts";
 import { accessibilityProblems, openBrowser, openView, scrollsSideways, useTheme } from "./browser.ts";
 
 const WAIT = 20_000;
@@ -25,7 +27,18 @@ beforeAll(async () => {
   }
   browser = opened;
   folder = temporaryDirectory();
-  fleet = await up(folder.path, "--nodes", "2", "--start-ms", "0", "--ephemeral", "--cluster-failure-threshold", "1", "--cluster-success-threshold", "1");
+  fleet = await up(
+    folder.path,
+    "--nodes",
+    "2",
+    "--start-ms",
+    "0",
+    "--ephemeral",
+    "--cluster-failure-threshold",
+    "1",
+    "--cluster-success-threshold",
+    "1",
+  );
   context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
   page = await context.newPage();
   page.setDefaultTimeout(WAIT);
@@ -48,9 +61,9 @@ afterAll(async () => {
 });
 
 const browsing = (name: string, run: () => Promise<void>): void =>
-  test(name, { timeout: 60_000 }, async ({ skip }) => {
+  test(name, { timeout: 120_000 }, async ({ skip }) => {
     if (skipped !== "") skip(skipped);
-    await run();
+    await expect(run()).resolves.toBeUndefined();
   });
 
 async function kubectl(...args: string[]): Promise<string> {
@@ -66,12 +79,12 @@ browsing("the link of flotilla up signs in once and leaves no code in the addres
   expect(page.url()).toBe(`${origin()}/ui/#/fleet`);
   expect(await page.getByRole("grid", { name: "Members" }).getAttribute("aria-rowcount")).toBe("4");
 
-  const stranger = await browser?.newPage();
-  await stranger?.goto(fleet.ui);
-  await stranger?.getByRole("alert").waitFor();
+  const other = await browser?.newPage();
+  await other?.goto(fleet.ui);
+  await other?.getByRole("alert").waitFor();
 
-  expect(await stranger?.getByRole("alert").textContent()).toContain("used already");
-  await stranger?.close();
+  expect(await other?.getByRole("alert").textContent()).toContain("used already");
+  await other?.close();
 });
 
 browsing("the cookie is for /ui only, out of reach of scripts, and no credential is in the page", async () => {
@@ -129,17 +142,45 @@ browsing("the slider sets a draft, shows what it would do, and only Apply writes
   await slider.focus();
   for (let step = 0; step < 4; step++) await page.keyboard.press("ArrowLeft");
   await page.getByText(/changes on members/).waitFor();
-  const before = await kubectl("get", "cloneset", "web", "-n", "shop", "-o", "jsonpath={.spec.updateStrategy.partition}");
+  const before = await kubectl(
+    "get",
+    "cloneset",
+    "web",
+    "-n",
+    "shop",
+    "-o",
+    "jsonpath={.spec.updateStrategy.rollingUpdate.partition}",
+  );
 
   await page.getByRole("button", { name: /^Apply: 4 stay behind/ }).click();
   await page.getByText("The partition is 4 now").waitFor();
 
   expect(before).not.toBe("4");
-  expect(await kubectl("get", "cloneset", "web", "-n", "shop", "-o", "jsonpath={.spec.updateStrategy.partition}")).toBe("4");
+  expect(
+    await kubectl(
+      "get",
+      "cloneset",
+      "web",
+      "-n",
+      "shop",
+      "-o",
+      "jsonpath={.spec.updateStrategy.rollingUpdate.partition}",
+    ),
+  ).toBe("4");
+});
+
+browsing("the views of the documents have their pictures", async () => {
+  await takeScreenshot(page, "fleet", "#/fleet", ".fleet-map canvas");
+  await takeScreenshot(page, "matrix", "#/matrix", ".matrix-scroll canvas");
+  await takeScreenshot(page, "release", `${WEB}/release`, ".lane");
+  const images = ["fleet", "matrix", "release"].map(
+    (name) => new URL(`../../docs/images/ui-${name}.png`, import.meta.url),
+  );
+
+  expect(images.filter((image) => !existsSync(image))).toEqual([]);
 });
 
 browsing("a workload that cannot be scheduled is a problem, with the command that explains it", async () => {
-  await kubectl("create", "deployment", "lonely", "-n", "shop", "--image=registry.example.com/x:1");
   await kubectl("apply", "-f", new URL("testdata/nowhere.yaml", import.meta.url).pathname);
   await open("#/problems");
 
@@ -176,7 +217,8 @@ browsing("every view is accessible in light and dark, and does not scroll sidewa
     await page.waitForLoadState("networkidle");
     for (const theme of ["light", "dark"] as const) {
       await useTheme(page, theme);
-      const problems = await accessibilityProblems(page);
+      // Only colours differ between the themes.
+      const problems = await accessibilityProblems(page, theme === "light" ? undefined : ["cat.color"]);
       if (problems.length > 0) found[`${view} ${theme}`] = problems;
     }
     await page.setViewportSize({ width: 390, height: 844 });
@@ -206,7 +248,7 @@ browsing("a member that is cut off is shown as away, and comes back", async () =
   await page.locator(".object-state").getByText("ready", { exact: true }).waitFor();
 });
 
-browsing("names, annotations and messages of strangers never run, and nothing leaves the origin", async () => {
+browsing("names, annotations and messages of other users never run, and nothing leaves the origin", async () => {
   await kubectl("apply", "-f", new URL("testdata/hostile.yaml", import.meta.url).pathname);
   await open("#/w/v1/ConfigMap/shop/hostile/yaml");
   await page.getByText("onerror").first().waitFor();

@@ -1,4 +1,4 @@
-/** Text of strangers as one line of visible characters. Pure. */
+/** Text of workloads as one line of visible characters. Pure. */
 
 const ESCAPE = "\u001B";
 

@@ -20,7 +20,9 @@ interface Paths {
 
 const ROLLING = ["spec", "updateStrategy", "rollingUpdate"];
 const PATHS: Readonly<Record<string, Paths>> = {
-  "apps.kruise.io/CloneSet": {
+  "apps.kruise.io/CloneSet": { partition: [...ROLLING, "partition"], paused: [...ROLLING, "paused"] },
+  // Its first version has them one level higher.
+  "apps.kruise.io/v1alpha1/CloneSet": {
     partition: ["spec", "updateStrategy", "partition"],
     paused: ["spec", "updateStrategy", "paused"],
   },
@@ -44,7 +46,7 @@ const at = (object: unknown, path: readonly string[]): unknown =>
 export function releaseOf(template: unknown, replicas: number): Release {
   const [apiVersion, kind] = [at(template, ["apiVersion"]), at(template, ["kind"])];
   const group = typeof apiVersion === "string" && apiVersion.includes("/") ? apiVersion.split("/")[0] : "";
-  const paths = PATHS[`${group}/${String(kind)}`] ?? {};
+  const paths = PATHS[`${String(apiVersion)}/${String(kind)}`] ?? PATHS[`${group}/${String(kind)}`] ?? {};
   const own = at(template, ["spec", "replicas"]);
   const all = typeof own === "number" ? own : Math.max(0, replicas);
   const containers = at(template, ["spec", "template", "spec", "containers"]);

@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
-import { FlotillaError, isObject, messageOf, UsageError } from "@flotilla/base";
+import { FlotillaError, invariant, isObject, messageOf, UsageError } from "@flotilla/base";
 import type { Clock, Json, Log, Random } from "@flotilla/base";
 import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
 import type { HubConnection } from "@flotilla/cli";
@@ -61,8 +61,8 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** An answer to the page: a status and a sentence. */
 class Refusal extends FlotillaError {
   readonly status: number;
-  constructor(status: number, message: string) {
-    super("Refused", message);
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super("Refused", message, options);
     this.status = status;
   }
 }
@@ -257,7 +257,7 @@ export function createConsole(options: ConsoleOptions): Console {
     owns: (path) => path === PREFIX || path.startsWith(`${PREFIX}/`),
     handle,
     issueCode() {
-      if (!isShared) throw new FlotillaError("NoConnection", "this console signs in with tokens");
+      invariant(isShared, "codes sign in as the user of a connection");
       return sessions.issueCode();
     },
     async close() {
@@ -288,7 +288,7 @@ function bodyOf({ body }: ConsoleRequest): Json {
   try {
     return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
   } catch (cause) {
-    throw new FlotillaError("BadBody", "the body is not JSON", { cause });
+    throw new Refusal(400, "the body is not JSON", { cause });
   }
 }
 

@@ -245,7 +245,7 @@ async function post(client: Client, path: string, object: JsonObject, signal: Ab
   }
   if (status !== 200 && status !== 201) {
     await readText(body);
-    throw new FlotillaError("Hub", `the hub answered ${path} with status ${status}`);
+    throw new FlotillaError("HubAnswer", `the hub answered ${path} with status ${status}`);
   }
   const answer = await readJson(body);
   return isObject(answer) ? answer : {};

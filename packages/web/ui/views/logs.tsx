@@ -225,7 +225,6 @@ function Lines({ lines, follow, members }: { lines: readonly LogLine[]; follow: 
   );
 }
 
-
 function download(lines: readonly LogLine[], name: string): void {
   const text = lines.map(
     ({ time, member, pod, container, text: line }) => `${time} ${member} ${pod} ${container} ${line}\n`,

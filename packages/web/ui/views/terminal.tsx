@@ -132,11 +132,11 @@ function resultOf(text: string): string {
 function withNonce(run: () => void): void {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? "";
   const create = document.createElement.bind(document);
-  document.createElement = ((name: string, options?: ElementCreationOptions) => {
+  document.createElement = (name: string, options?: ElementCreationOptions) => {
     const element = create(name, options);
     if (name === "style") element.setAttribute("nonce", nonce);
     return element;
-  });
+  };
   try {
     run();
   } finally {

@@ -83,13 +83,13 @@ function Pods({ copy, nowMs, view }: { copy: CopyRow; nowMs: number; view: TabPr
               <td>{pod.node}</td>
               <td>{formatAgo(pod.created, nowMs)}</td>
               <td>
+                <a href={objectPath(view.ref, "logs", { member: copy.member, pod: pod.name })}>{t("Logs")}</a>{" "}
                 <a
-                  href={objectPath(view.ref, "logs", { member: copy.member, pod: pod.name })}
-                >
-                  {t("Logs")}
-                </a>{" "}
-                <a
-                  href={objectPath(view.ref, "logs", { member: copy.member, pod: pod.name, terminal: pod.containers[0] ?? "" })}
+                  href={objectPath(view.ref, "logs", {
+                    member: copy.member,
+                    pod: pod.name,
+                    terminal: pod.containers[0] ?? "",
+                  })}
                 >
                   {t("Terminal")}
                 </a>
