@@ -113,6 +113,7 @@ export {
   pathSegmentProblems,
 } from "./names.ts";
 export { applyJsonPatch } from "./patch/json-patch.ts";
+export { jsonPatchBetween } from "./patch/json-patch-between.ts";
 export { applyMergePatch, createMergePatch, readMergePatch } from "./patch/merge-patch.ts";
 export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch/patch-errors.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
@@ -164,7 +165,7 @@ export { coerceMetadata, manifestProblem, metadataProblem } from "./schema/struc
 export { ITEMS, schemaSteps } from "./schema/schema-path.ts";
 export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
 export type { CompiledSchema } from "./schema/structural.ts";
-export { copySharing, withoutUndefined } from "./share-parts.ts";
+export { shareParts, withoutUndefined } from "./share-parts.ts";
 export {
   ApiError,
   CONFLICT_MESSAGE,

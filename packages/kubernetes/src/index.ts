@@ -1,3 +1,4 @@
+export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";
 export { TokenReview } from "./authentication/token-review.ts";
 export { checkAccessReview, checkLocalAttributes } from "./authorization/access-review-rules.ts";
@@ -154,9 +155,11 @@ export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumec
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
 export { podStatus } from "./pod/pod-cells.ts";
 export { claimPods } from "./pod/claim-pods.ts";
+export { checkEphemeralTemplate } from "./pod/pod-containers.ts";
+export { checkHandler as checkProbeHandler } from "./pod/pod-probes.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
-export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";
+export { completePod, defaultContainer, defaultVolume, templateDefaults } from "./pod/pod-defaults.ts";
 export { Eviction } from "./pod/pod-eviction.ts";
 export { generatedPod } from "./pod/pod-from-template.ts";
 export { Pod } from "./pod/pod-kind.ts";

@@ -221,7 +221,7 @@ export const zh: Readonly<Record<string, string>> = {
   Paused: "已暂停",
   Resume: "恢复",
   "Next step": "下一步",
-  "Take back…": "回退…",
+  "Roll back…": "回退…",
   "The image is {image} now": "镜像现在为 {image}",
   "Release this image": "发布此镜像",
   "With a partition, set it first: the members update only the pods that do not stay behind.":

@@ -30,7 +30,7 @@ export function checkIdentity(
 ): void {
   const { served } = context;
   const { kind } = served.resource;
-  checkReadable(context, object);
+  checkReadable(context, object, stored);
   const sentKind = textOf(object.kind ?? "") || kind.kind;
   const sentVersion = textOf(object.apiVersion ?? "") || served.apiVersion;
   if (sentKind !== kind.kind || sentVersion !== served.apiVersion)

@@ -10,7 +10,7 @@ import {
   DecodeError,
   alreadyExists,
   conflict,
-  copySharing,
+  shareParts,
   invalid,
   notFound,
 } from "@flotilla/apimachinery";
@@ -69,7 +69,7 @@ export async function updateObject(
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    const object = body.sharesWith === old ? body.object : (copySharing(body.object, old) as JsonObject);
+    const object = body.sharesWith === old ? body.object : (shareParts(body.object, old) as JsonObject);
     return { ...body, object, requiresVersion: true };
   });
 }
@@ -255,7 +255,7 @@ function admitUpdate(
 ): JsonObject | Promise<JsonObject> {
   const { object: given, appliedFields } = change;
   const { served, subresource } = context;
-  checkUnwrittenParts(deps, context, given, old);
+  const unknown = checkUnwrittenParts(deps, context, given, old);
   const givenMetadata = metadataOf(given);
   const stored = metadataOf(old);
   const combined = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
@@ -282,7 +282,7 @@ function admitUpdate(
     oldObject: old,
     settled,
     seenAs,
-    findings: change,
+    findings: unknown.length === 0 ? change : { ...change, unknown },
     errors,
     guards: [],
     track,

@@ -181,7 +181,7 @@ export function ReleaseTab({ view }: TabProps) {
           )}
           {release.partitionPath && draft === undefined && release.partition < all && (
             <button type="button" class="danger" onClick={() => setDraft(all)}>
-              {t("Take back…")}
+              {t("Roll back…")}
             </button>
           )}
         </div>
