@@ -11,6 +11,7 @@ import {
   createMembership,
   createOcm,
   createPropagation,
+  createRollouts,
   dryRunOver,
   isPaired,
   leaveModeOf,
@@ -96,7 +97,19 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     const delivery = membership.deliveryFor(name);
     return delivery && monitoring.deliveries.around(name, delivery);
   };
+  const rollouts = createRollouts({
+    hub,
+    informers,
+    clientFor,
+    views,
+    members,
+    events,
+    decisions: options.decisions,
+    clock,
+    log,
+  });
   const propagation = createPropagation({
+    releases: rollouts.index,
     hub,
     informers,
     clientFor,
@@ -135,7 +148,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
   });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
   const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
-    propagation: () => propagation.controllers,
+    propagation: () => [...propagation.controllers, ...rollouts.controllers],
     membership: () => membership.controllers,
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],

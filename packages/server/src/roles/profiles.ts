@@ -39,6 +39,8 @@ import {
   decisionKind,
   explanationKinds,
   plannerRoles,
+  rolloutKinds,
+  rolloutRoles,
 } from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -154,7 +156,7 @@ export function createProfiles({
         ...(explanation ? explanationKinds(explanation) : []),
         ...(decisions ? [decisionKind(decisions)] : []),
       ],
-      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
+      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...rolloutKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
       objects: [
         ...namespaces(
@@ -171,6 +173,7 @@ export function createProfiles({
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
+        ...rolloutRoles(),
         ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },
