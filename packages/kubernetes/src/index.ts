@@ -247,7 +247,7 @@ export { rootCertificateConfigMap } from "./system/root-certificates/config-map.
 export { defaultServiceAccount } from "./system/service-accounts/default-account.ts";
 export { tokenTrackingConfigMap } from "./system/tokens/tracking.ts";
 export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
-export type { WorkloadDependencies } from "./workloads/dependencies.ts";
+export type { PodUsage, ResourceUsage, WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
 export { indexOwners, ownedBy } from "./workloads/ownership.ts";

@@ -8,6 +8,7 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import {
   CONTROLLER_GROUPS,
+  createAutoscaling,
   createMembership,
   createOcm,
   createPropagation,
@@ -133,9 +134,18 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     onStopped: monitoring.pipeline.objectsStopped,
     autoApprovedUsers: options.autoApprovedUsers,
   });
+  const autoscalers = createAutoscaling({
+    hub,
+    informers,
+    clientFor,
+    memberOf: membership.memberOf,
+    events,
+    decisions: options.decisions,
+    clock,
+  });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
   const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
-    propagation: () => propagation.controllers,
+    propagation: () => [...propagation.controllers, ...autoscalers],
     membership: () => membership.controllers,
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],
