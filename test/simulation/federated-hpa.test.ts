@@ -1,5 +1,6 @@
 /** FederatedHPA and CronFederatedHPA over simulated members: load of Services on the members, decisions on the hub. */
 import { expect, test } from "vitest";
+import { readJson } from "@flotilla/client";
 import type { Json, JsonObject } from "@flotilla/base";
 import { Cluster, CronFederatedHpa, FederatedHpa, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
 import { Deployment, Event, Namespace, Service } from "@flotilla/kubernetes";
@@ -211,4 +212,54 @@ test("a rule that fails is recorded with the reason, and reported", async () => 
   expect(history?.failedExecutions?.[0]?.message).toContain("must be greater than or equal to `minReplicas`");
   const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
   expect(items.filter(({ reason }) => reason === "ScaleFailed")).toHaveLength(1);
+});
+
+interface PodMetrics {
+  metadata: { annotations: Record<string, string> };
+  containers: { usage: { cpu: string } }[];
+}
+const METRICS = "/apis/metrics.k8s.io/v1beta1";
+async function readHub({ client }: TestFleet, path: string): Promise<{ status: number; warning?: string; json: Json }> {
+  const { status, headers, body } = await client.raw({ method: "GET", cluster: "hub", path: `${METRICS}${path}` });
+  return { status, warning: headers["warning"], json: await readJson(body) };
+}
+
+test("the hub serves the usage of the pods and nodes of all members, with their member", async () => {
+  const fleet = await start();
+  await setLoad(fleet, "1");
+  await fleet.run(1_000);
+
+  const pods = await readHub(fleet, "/namespaces/shop/pods?labelSelector=app%3Dweb");
+  const nodes = await readHub(fleet, "/nodes");
+  const same = await readHub(fleet, "/nodes/node-000");
+
+  const items = (pods.json as unknown as { items: PodMetrics[] }).items;
+  const origins = items.map(({ metadata, containers }) => [
+    metadata.annotations["resource.karmada.io/query-from-cluster"],
+    containers[0]?.usage.cpu,
+  ]);
+  expect(origins.toSorted()).toEqual(
+    MEMBERS.flatMap((member) => [
+      [member, "500m"],
+      [member, "500m"],
+    ]),
+  );
+  expect((nodes.json as unknown as { items: unknown[] }).items).toHaveLength(6);
+  expect(same).toMatchObject({ status: 409 });
+});
+
+test("the hub names the members without an answer in a warning, and answers 503 without any", async () => {
+  const fleet = await start();
+  const cut = patched({ "simulation.flotilla.dev/fault": "unreachable" });
+  await fleet.client.patch(Cluster, { cluster: "hub", name: "member3" }, cut, { type: "merge" });
+  await fleet.run(2 * MINUTE_MS);
+  const one = await readHub(fleet, "/namespaces/shop/pods");
+  for (const name of ["member1", "member2"])
+    await fleet.client.patch(Cluster, { cluster: "hub", name }, cut, { type: "merge" });
+  await fleet.run(2 * MINUTE_MS);
+  const none = await readHub(fleet, "/namespaces/shop/pods");
+
+  expect(one.warning).toContain("no answer from: member3 (it is not ready)");
+  expect((one.json as unknown as { items: unknown[] }).items).toHaveLength(4);
+  expect(none.status).toBe(503);
 });

@@ -80,6 +80,7 @@ export type {
   KindTraits,
   KindVersion,
   ObjectSource,
+  SourceQuery,
   ScalePaths,
   SpecPart,
   StatusPart,

@@ -20,6 +20,7 @@ export type { RegistrationState } from "./agent/managed-cluster/introduce.ts";
 export type { AgentMembers } from "./agent/members.ts";
 export { createRealMember } from "./agent/real-member.ts";
 export { runAgent } from "./agent/run-agent.ts";
+export { createFleetMetrics } from "./autoscaling/fleet-metrics.ts";
 export { createAutoscaling } from "./autoscaling/create-autoscaling.ts";
 export { auditorRole } from "./decisions/auditor-access.ts";
 export { createDecisions, decisionMetrics } from "./decisions/decision-recorder.ts";

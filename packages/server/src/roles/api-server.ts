@@ -203,6 +203,7 @@ function createHubProfiles(
     clusterKubeconfig,
     port,
     clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    fleetMetrics: () => present(extensions().fleetMetrics, "metrics"),
     explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
   });
 }
