@@ -1,6 +1,7 @@
 /** FederatedHPA and CronFederatedHPA over simulated members: load of Services on the members, decisions on the hub. */
 import { expect, test } from "vitest";
 import { readJson } from "@flotilla/client";
+import { compareText } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { Cluster, CronFederatedHpa, FederatedHpa, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
 import { Deployment, Event, Namespace, Service } from "@flotilla/kubernetes";
@@ -238,7 +239,7 @@ test("the hub serves the usage of the pods and nodes of all members, with their 
     metadata.annotations["resource.karmada.io/query-from-cluster"],
     containers[0]?.usage.cpu,
   ]);
-  expect(origins.toSorted()).toEqual(
+  expect(origins.toSorted((a, b) => compareText(String(a[0]), String(b[0])))).toEqual(
     MEMBERS.flatMap((member) => [
       [member, "500m"],
       [member, "500m"],

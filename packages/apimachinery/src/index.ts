@@ -145,6 +145,7 @@ export {
   addQuantities,
   compareQuantities,
   formatQuantity,
+  multiplyQuantity,
   parseQuantity,
   quantityMilliValue,
   quantityOfMilli,

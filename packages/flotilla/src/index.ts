@@ -21,6 +21,8 @@ export type { AgentMembers } from "./agent/members.ts";
 export { createRealMember } from "./agent/real-member.ts";
 export { runAgent } from "./agent/run-agent.ts";
 export { createFleetMetrics } from "./autoscaling/fleet-metrics.ts";
+export { createQuota } from "./quota/create-quota.ts";
+export { federatedQuotaEnforcement } from "./quota/quota-enforcement.ts";
 export { createAutoscaling } from "./autoscaling/create-autoscaling.ts";
 export { auditorRole } from "./decisions/auditor-access.ts";
 export { createDecisions, decisionMetrics } from "./decisions/decision-recorder.ts";

@@ -213,6 +213,7 @@ export {
   writeAmounts,
 } from "./quota/amounts.ts";
 export type { Amounts } from "./quota/amounts.ts";
+export { chargeQuotas } from "./quota/charge-quotas.ts";
 export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
 export type { QuotaEvaluator } from "./quota/evaluator.ts";
 export { aggregatedRules } from "./rbac/aggregated-rules.ts";
@@ -247,13 +248,12 @@ export { rootCertificateConfigMap } from "./system/root-certificates/config-map.
 export { defaultServiceAccount } from "./system/service-accounts/default-account.ts";
 export { tokenTrackingConfigMap } from "./system/tokens/tracking.ts";
 export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
-export type { PodUsage, ResourceUsage, WorkloadDependencies } from "./workloads/dependencies.ts";
+export type { PodUsage, WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
 export { indexOwners, ownedBy } from "./workloads/ownership.ts";
 export { checkQuotaResourceName, checkResourceAmount } from "./resources/resource-names.ts";
 export { createScales } from "./workloads/scales.ts";
-export type { Scale, ScaleTarget } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";
 export { createStatusDelay } from "./workloads/status-delay.ts";
 export { createPace } from "./workloads/workloads-pace.ts";

@@ -16,7 +16,7 @@ import { connectionOf } from "../membership/member.ts";
 import type { MemberSource } from "../membership/member.ts";
 
 /** Karmada's annotation for the member that an answer is from. */
-export const QUERIED_FROM = "resource.karmada.io/query-from-cluster";
+const QUERIED_FROM = "resource.karmada.io/query-from-cluster";
 const ROOT = "/apis/metrics.k8s.io/v1beta1";
 /** Of one member: the usage of 20,000 pods. */
 const MAX_BYTES = 16 * 2 ** 20;

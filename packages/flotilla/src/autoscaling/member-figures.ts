@@ -20,9 +20,9 @@ import type { FederatedHpa } from "@flotilla/karmada";
 import type { Member } from "../membership/member.ts";
 
 type Metric = DeepReadonly<NonNullable<FederatedHpa["spec"]["metrics"]>[number]>;
-export type PodsMetric = NonNullable<Metric["pods"]>["metric"];
-export type ObjectMetric = NonNullable<Metric["object"]>;
-export type ExternalMetric = NonNullable<Metric["external"]>["metric"];
+/** A metric of pods, of another object, or of something outside of the cluster. */
+type MetricName = NonNullable<Metric["pods"]>["metric"];
+type ObjectMetric = NonNullable<Metric["object"]>;
 
 export interface MemberFigures {
   cluster: string;
@@ -55,7 +55,7 @@ const EXTERNAL_METRICS = "/apis/external.metrics.k8s.io/v1beta1";
 const MAX_BYTES = 8 * 2 ** 20;
 
 /** Identifies a metric of a FederatedHPA among its metrics. */
-export const metricId = (metric: PodsMetric | ExternalMetric, about?: ObjectMetric["describedObject"]): string =>
+export const metricId = (metric: MetricName, about?: ObjectMetric["describedObject"]): string =>
   JSON.stringify([metric.name, metric.selector, about?.apiVersion, about?.kind, about?.name]);
 
 export async function readFigures(
@@ -169,7 +169,7 @@ function createReader(
   };
 }
 
-const metricSelector = ({ selector }: PodsMetric | ExternalMetric, parameter: string): Record<string, string> =>
+const metricSelector = ({ selector }: MetricName, parameter: string): Record<string, string> =>
   selector ? { [parameter]: formatLabelSelector(labelSelectorOf(selector)) } : {};
 
 const itemsIn = (answer: Json): JsonObject[] =>
@@ -183,7 +183,7 @@ function nameIn(reference: Json | undefined): string {
 const milliIn = ({ value }: JsonObject): number => milliOf(value);
 const sumOf = (items: readonly JsonObject[]): number => items.reduce((sum, item) => sum + milliIn(item), 0);
 
-/** A value that is no quantity counts as 0, as an absent one does. */
+/** A value that cannot be parsed counts as 0, as an absent one does. */
 function milliOf(value: Json | undefined): number {
   const quantity = typeof value === "string" || typeof value === "number" ? tryParseQuantity(value) : undefined;
   return quantity ? Number(quantityMilliValue(quantity)) : 0;

@@ -18,10 +18,10 @@ import { MISSING_METRICS } from "../flotilla-names.ts";
 
 export type ReadonlyFederatedHpa = DeepReadonly<FederatedHpa>;
 
-export const MISSING_METRICS_POLICIES = ["conservative", "ignore", "hold"] as const;
-export type MissingMetricsPolicy = (typeof MISSING_METRICS_POLICIES)[number];
+const MISSING_METRICS_POLICIES = ["conservative", "ignore", "hold"] as const;
+type MissingMetricsPolicy = (typeof MISSING_METRICS_POLICIES)[number];
 
-export function missingMetricsPolicy({ metadata }: ReadonlyFederatedHpa): MissingMetricsPolicy {
+function missingMetricsPolicy({ metadata }: ReadonlyFederatedHpa): MissingMetricsPolicy {
   const value = metadata.annotations?.[MISSING_METRICS];
   return MISSING_METRICS_POLICIES.find((policy) => policy === value) ?? "conservative";
 }

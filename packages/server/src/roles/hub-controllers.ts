@@ -12,6 +12,7 @@ import {
   createMembership,
   createOcm,
   createPropagation,
+  createQuota,
   dryRunOver,
   isPaired,
   leaveModeOf,
@@ -143,9 +144,10 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     decisions: options.decisions,
     clock,
   });
+  const quota = createQuota({ hub, informers, clientFor, events, clock });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
   const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
-    propagation: () => [...propagation.controllers, ...autoscalers],
+    propagation: () => [...propagation.controllers, ...autoscalers, quota],
     membership: () => membership.controllers,
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],
