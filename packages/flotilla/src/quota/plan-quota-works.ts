@@ -1,5 +1,13 @@
 /** The Works and the status of a FederatedResourceQuota's static assignments. Pure. */
-import { executionNamespace, QUOTA_NAME, QUOTA_NAMESPACE, WORK_FINALIZER, workName } from "@flotilla/karmada";
+import {
+  executionNamespace,
+  QUOTA_NAME,
+  QUOTA_NAMESPACE,
+  WORK_FINALIZER,
+  WORK_NAME,
+  WORK_NAMESPACE,
+  workName,
+} from "@flotilla/karmada";
 import type { FederatedResourceQuota, Work } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -14,13 +22,22 @@ export function planQuotaWorks({ metadata, spec }: Quota, members: ReadonlySet<s
   return (spec.staticAssignments ?? [])
     .filter(({ clusterName }) => members.has(clusterName))
     .map(({ clusterName, hard }) => {
-      const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { namespace, name }, spec: { hard } };
+      const execution = executionNamespace(clusterName);
+      const work = workName("ResourceQuota", name, namespace);
+      // Reflect reads objects that name their Work.
+      const annotations = { [WORK_NAMESPACE]: execution, [WORK_NAME]: work };
+      const quota = {
+        apiVersion: "v1",
+        kind: "ResourceQuota",
+        metadata: { namespace, name, annotations },
+        spec: { hard },
+      };
       return {
         apiVersion: "work.karmada.io/v1alpha1",
         kind: "Work",
         metadata: {
-          name: workName("ResourceQuota", name, namespace),
-          namespace: executionNamespace(clusterName),
+          name: work,
+          namespace: execution,
           labels: { [QUOTA_NAMESPACE]: namespace, [QUOTA_NAME]: name },
           finalizers: [WORK_FINALIZER],
         },
