@@ -67,7 +67,7 @@ export async function readFigures(
 ): Promise<MemberFigures> {
   const timeout = new AbortController();
   const timer = clock.after(TIMEOUT_MS, () =>
-    timeout.abort(new FlotillaError("MemberTimeout", `it did not answer within ${TIMEOUT_MS / 1000} s`)),
+    timeout.abort(new FlotillaError("MemberMetrics", `it did not answer within ${TIMEOUT_MS / 1000} s`)),
   );
   const reader = createReader(client, name, request, AbortSignal.any([signal, timeout.signal]));
   try {

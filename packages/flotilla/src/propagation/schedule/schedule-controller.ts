@@ -183,8 +183,10 @@ export function createScheduleController({
         const message = quotaRejection(error);
         if (message === undefined || plan.outcome !== "scheduled") throw error;
         // The replicas stay where they are until the quota has room.
-        const { verdicts, failedTerms } = plan;
-        plan = { outcome: "unschedulable", reason: "QuotaExceeded", message, verdicts, failedTerms };
+        const verdicts = plan.verdicts.map(({ replicas, ...verdict }) =>
+          replicas === undefined ? verdict : { ...verdict, reason: "a FederatedResourceQuota has no room for it" },
+        );
+        plan = { outcome: "unschedulable", reason: "QuotaExceeded", message, verdicts, failedTerms: plan.failedTerms };
         change = undefined;
       }
       if (change) {
