@@ -498,7 +498,7 @@ describe("an unreachable member", () => {
     expect(hub.writes().filter(({ part }) => part !== "events")).toEqual([]);
   });
 
-  test("causes two writes each to its Cluster and ManagedCluster for the outage and none while it lasts", async () => {
+  test("causes three writes to its Cluster and two to its ManagedCluster for the outage and none while it lasts", async () => {
     await join();
     await run(60_000);
     hub.resetWrites();
@@ -509,9 +509,10 @@ describe("an unreachable member", () => {
     const writes = hub.writes().filter(({ part }) => part !== "events");
     expect(writes.map(({ part, resource, count }) => `${count} × ${part} ${resource}`).sort()).toEqual([
       "1 × lifecycle clusters.cluster.karmada.io",
-      "1 × membership clusters.cluster.karmada.io",
       "1 × registration managedclusters.cluster.open-cluster-management.io",
       "1 × registration managedclusters.cluster.open-cluster-management.io",
+      // First that it does not respond, then that it is not ready.
+      "2 × membership clusters.cluster.karmada.io",
     ]);
   });
 });

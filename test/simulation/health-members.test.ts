@@ -72,6 +72,33 @@ test("an unreachable member is the cause, with the hub's message, and so it is f
   expect(await doctorText()).toContain("cluster answers again; it is ready after it has answered for 30 s");
 });
 
+test("a member that is cut off is reported within seconds, long before it is no longer Ready, and its numbers are stale", async () => {
+  world = await startHealthFleet({ members: ["m1", "m2"] });
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "shop"),
+    deployment("shop"),
+    policy("shop", "Deployment", { clusters: ["m2"] }),
+  );
+  await world.fleet.run(20_000);
+
+  await world.patch("hub", cluster("m2"), FAULT);
+  await world.fleet.run(3_000);
+
+  const cause = /m2.*does not respond/i;
+  const text = await world.run("status");
+  expect(text).toMatch(/^m2 +push +NotResponding/m);
+  expect(text).toMatch(/^shop +web +Deployment .*stale/m);
+  expect(await withoutCause(cause, "deployment/web")).toEqual([]);
+
+  await world.patch("hub", cluster("m2"), { metadata: { annotations: { "simulation.flotilla.dev/fault": null } } });
+  await world.fleet.run(3_000);
+
+  expect(problemsOfStatus(await world.run("status"))).toEqual([]);
+  expect(await world.run("status")).not.toContain("stale");
+  expect(await doctorText()).not.toContain("respond");
+});
+
 test("a member whose credentials have expired is reported with the member's answer", async () => {
   world = await startHealthFleet({
     members: [],

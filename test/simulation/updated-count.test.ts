@@ -2,8 +2,8 @@
 import { expect, test } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { Namespace, Pod } from "@flotilla/kubernetes";
+import { Cluster, PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { Deployment, Namespace, Pod, StatefulSet } from "@flotilla/kubernetes";
 import { AdvancedDaemonSet, AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
@@ -143,4 +143,55 @@ for (const [name, { kind, replicas, partitions, counter }] of Object.entries(cas
     expect(counts).toEqual(counts.toSorted((a, b) => a - b));
     expect(counts[0]).toBeGreaterThan(0);
     expect(counts.at(-1)).toBe(replicas ?? 9);
+  });
+
+for (const kind of [Deployment, StatefulSet] as Kind[])
+  test(`the pods of a ${kind.kind} on an unreachable member are not counted as updated, also after it was scaled`, async () => {
+    const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 3 }));
+    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/all").selects("apps/v1", kind.kind).weights({ member1: 1, member2: 1, member3: 1 }).build(),
+    );
+    const pods = (image: string): object => ({
+      metadata: { labels: { app: "web" } },
+      spec: { containers: [{ name: "web", image }] },
+    });
+    await fleet.client.create(kind, "hub", {
+      apiVersion: "apps/v1",
+      kind: kind.kind,
+      metadata: { name: "web", namespace: "shop" },
+      spec: { replicas: 6, serviceName: "web", selector: { matchLabels: { app: "web" } }, template: pods("web:1") },
+    } as unknown as Workload);
+    await fleet.run(SETTLED_MS);
+    const counts: unknown[] = [];
+    const change = async (spec: object): Promise<void> => {
+      await fleet.client.patch(kind, web, { spec } as unknown as Json, { type: "merge" });
+      await fleet.run(SETTLED_MS);
+      const { status } = (await fleet.client.get(kind, web)) as DeepReadonly<Workload>;
+      counts.push([status?.["readyReplicas"], status?.["updatedReplicas"] ?? 0]);
+    };
+    const cut = (fault: string | null): Promise<unknown> =>
+      fleet.client.patch(
+        Cluster,
+        { cluster: "hub", name: "member3" },
+        { metadata: { annotations: { "simulation.flotilla.dev/fault": fault } } },
+        { type: "merge" },
+      );
+
+    await cut("unreachable");
+    await change({ replicas: 9 });
+    await change({ template: pods("web:2") });
+    await change({ replicas: 12 });
+    await cut(null);
+    await fleet.run(60_000);
+    await change({ replicas: 6 });
+
+    expect(counts).toEqual([
+      [8, 8],
+      [8, 6],
+      [10, 8],
+      [6, 6],
+    ]);
   });

@@ -64,6 +64,8 @@ export const STALE = "Stale";
 
 // Works.
 
+/** dispatch: the generation of the template with which the pods of the copy last changed (`propagation/pods-since.ts`). */
+export const PODS_SINCE = "flotilla.dev/pods-since";
 /** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
 /** reflect, a condition: `False` while a rule fails for the member's object; the reason names the rule. */

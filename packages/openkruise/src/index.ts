@@ -20,7 +20,7 @@ export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { ROLLOUT_STAGE } from "./divide/release.ts";
 export { keptPods, letThrough } from "./divide/split-partition.ts";
 export { containerHashes } from "./in-place/container-hashes.ts";
-export { keepCounted } from "./divide/counted-release.ts";
+export { keepCounted, UPDATED_COUNTERS } from "./divide/counted-release.ts";
 export { summingNewest } from "./interpreter/newest-items.ts";
 export { kruiseDefinitions } from "./kruise-definitions.ts";
 export {

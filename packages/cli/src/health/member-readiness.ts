@@ -1,17 +1,26 @@
 /** Why a member is not ready, as far as it still holds: the hub's message is that of its last probe. Pure. */
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { ANSWERS_AGAIN } from "@flotilla/flotilla";
+import { RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 
 /** Cuts a simulated member off from its hub. */
 export const FAULT = "simulation.flotilla.dev/fault";
 
-/** Undefined if it is ready, or its condition is not reported yet. */
-export function whyNotReady({ metadata, status }: DeepReadonly<Cluster>): string | undefined {
-  const ready = findCondition(status?.conditions, "Ready");
-  if (!ready || ready.status === "True") return undefined;
-  const message = ready.message || ready.reason;
+/** Whether the hub has had no answer for a while, although the member is still ready: `Ready` follows later. */
+export function isSilent({ status }: DeepReadonly<Cluster>): boolean {
+  return (
+    isConditionTrue(status?.conditions, "Ready") && findCondition(status?.conditions, RESPONDING)?.status === "False"
+  );
+}
+
+/** Undefined if it is ready and responds, or its condition is not reported yet. */
+export function whyNotReady(cluster: DeepReadonly<Cluster>): string | undefined {
+  const { metadata, status } = cluster;
+  const condition = findCondition(status?.conditions, isSilent(cluster) ? RESPONDING : "Ready");
+  if (!condition || condition.status === "True") return undefined;
+  const message = condition.message || condition.reason;
   return isReconnected(message, metadata) ? `${RECONNECTED}, and the hub has not probed it since` : message;
 }
 

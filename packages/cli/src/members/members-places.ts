@@ -1,5 +1,5 @@
 /** The clusters that a command reads: members, through the hub's cluster proxy, and the hub itself on request. */
-import { Cluster } from "@flotilla/karmada";
+import { Cluster, RESPONDING } from "@flotilla/karmada";
 import { ApiError, findCondition, HUB } from "@flotilla/apimachinery";
 import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -112,16 +112,23 @@ async function knownNames(client: Client, signal: AbortSignal): Promise<string[]
 
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
 
+function unreadyOf(conditions: Conditions): string | undefined {
+  const failed = ["Ready", RESPONDING]
+    .map((type) => findCondition(conditions, type))
+    .find((condition) => condition !== undefined && condition.status !== "True");
+  return failed && (failed.message || failed.reason || "it is not ready");
+}
+
+type Conditions = NonNullable<DeepReadonly<Cluster>["status"]>["conditions"];
+
 /** The place of a member. */
 export function placeOf({ metadata: { name }, spec, status }: DeepReadonly<Cluster>): Place {
-  const ready = findCondition(status?.conditions, "Ready");
   const enablements = status?.apiEnablements;
   return {
     name,
     prefix: proxyPath(name),
     mode: spec.syncMode === "Pull" ? "pull" : "push",
-    unready:
-      ready !== undefined && ready.status !== "True" ? ready.message || ready.reason || "it is not ready" : undefined,
+    unready: unreadyOf(status?.conditions),
     serves: enablements !== undefined && enablements.length > 0 ? JSON.stringify(enablements) : undefined,
   };
 }

@@ -53,11 +53,11 @@ export interface MemberStatus {
   /** Push: the hub applies works. Pull: an agent on the member does. */
   mode: "push" | "pull";
   /**
-   * The condition `Ready` of the Cluster, or `NoAgent` when no Karmada agent serves a pull-mode member; unset without a
-   * Cluster.
+   * The condition `Ready` of the Cluster, `NotResponding` while a ready member does not answer, or `NoAgent` when no
+   * Karmada agent serves a pull-mode member; unset without a Cluster.
    */
   ready?: string;
-  /** The message of that condition, if it is not `True`. */
+  /** Why it is not ready or does not answer. */
   message?: string | undefined;
   /** The condition `ManagedClusterConditionAvailable` of the ManagedCluster; unset without one. */
   available?: string;

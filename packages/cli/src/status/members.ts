@@ -11,7 +11,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus } from "./fleet-status.ts";
-import { whyNotReady } from "../health/member-readiness.ts";
+import { isSilent, whyNotReady } from "../health/member-readiness.ts";
 import { isClockWrong, renewalsOf } from "../health/renewals.ts";
 import type { Renewal } from "../health/renewals.ts";
 
@@ -79,10 +79,12 @@ function summariseMember(
 }
 
 /** An Open Cluster Management agent applies works only; policies cannot use its member, which is not a problem. */
-function readyOf({ spec, status }: DeepReadonly<Cluster>, managed: Registrations["managed"]): string {
+function readyOf(cluster: DeepReadonly<Cluster>, managed: Registrations["managed"]): string {
+  const { spec, status } = cluster;
   const ready = findCondition(status?.conditions, "Ready");
-  const isSilent = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
-  return spec.syncMode === "Pull" && isSilent && managed ? "NoAgent" : (ready?.status ?? "Unknown");
+  const isUnserved = ready === undefined || ready.reason === "ClusterStatusNeverUpdated";
+  if (spec.syncMode === "Pull" && isUnserved && managed) return "NoAgent";
+  return isSilent(cluster) ? "NotResponding" : (ready?.status ?? "Unknown");
 }
 
 /** Whole gibibytes, and cores with one digit, are precise enough. */

@@ -108,9 +108,11 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       const said = [
         ...(ready === undefined || ready === "True" || ready === "NoAgent"
           ? []
-          : mode === "pull" && ready === "Unknown"
-            ? [`its agent does not report${message ? ` (${message})` : ""}`]
-            : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
+          : ready === "NotResponding"
+            ? [`it does not respond${message ? ` (${message})` : ""}`]
+            : mode === "pull" && ready === "Unknown"
+              ? [`its agent does not report${message ? ` (${message})` : ""}`]
+              : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
         ...(accepted === false
           ? ["the hub has not accepted it"]
           : available === undefined || available === "True"

@@ -13,7 +13,7 @@ import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../pro
 import { withOwnPods } from "../propagation/member-pods.ts";
 import { namedPodsOf } from "../propagation/named-pods.ts";
 import type { JobPlan } from "../propagation/plan-job.ts";
-import { isAway } from "../propagation/member-away.ts";
+import { whyAway } from "../propagation/member-away.ts";
 import { whyStale } from "../propagation/stale-numbers.ts";
 import { limitsOnMember } from "../propagation/execute/release-limit.ts";
 import { ROLLOUT_STAGE } from "@flotilla/openkruise";
@@ -188,7 +188,7 @@ const isReported = (work: DeepReadonly<Work> | undefined): boolean =>
   isConditionTrue(work?.status?.conditions, "Applied") || Boolean(work?.status?.manifestStatuses?.length);
 
 const isStale = (work: DeepReadonly<Work> | undefined, cluster: DeepReadonly<Cluster> | undefined): boolean =>
-  work ? whyStale(work, isAway(cluster)) !== undefined : isAway(cluster);
+  (work ? whyStale(work, whyAway(cluster)) : whyAway(cluster)) !== undefined;
 
 function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
   const applied = findCondition(work?.status?.conditions ?? [], "Applied");

@@ -1,6 +1,6 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
 import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
-import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread } from "@flotilla/karmada";
+import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread, RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
@@ -19,6 +19,7 @@ import {
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
+import { whyAway } from "../propagation/member-away.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/unserving-members.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
@@ -385,6 +386,11 @@ function memberProblems(
       try: isSilent(object)
         ? `start the agent on the member, or check its log there; its workloads keep running`
         : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
+    });
+  else if (whyAway(object) !== undefined)
+    problems.push({
+      what: `${cluster} does not respond: ${findCondition(object.status?.conditions ?? [], RESPONDING)?.message ?? "unknown"}`,
+      try: `check that it is running and reachable from the hub; its workloads keep running, and what is known of them is from before`,
     });
   // A member already reported as not ready is not also reported as unreachable.
   const undelivered = deliveryProblem(resource, member, problems.length > 0);

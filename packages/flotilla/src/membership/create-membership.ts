@@ -106,7 +106,12 @@ export function createMembership(options: MembershipOptions): Membership {
     random,
     log,
   });
-  const stopListening = members.listen({ changed: changes.report, served: prober.refresh, opened: capacities.watch });
+  const stopListening = members.listen({
+    changed: changes.report,
+    suspected: prober.check,
+    served: prober.refresh,
+    opened: capacities.watch,
+  });
 
   const accessTo = (cluster: DeepReadonly<Cluster>): MemberAccess =>
     members.find(cluster) ?? { problem: `cluster ${cluster.metadata.name} is not reached from here` };

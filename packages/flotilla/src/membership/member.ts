@@ -37,6 +37,8 @@ export interface MemberProblem {
 export interface MemberListener {
   /** The connection to a member changed: its address, credentials or nodes. */
   changed(name: string): void;
+  /** A request to the member was not answered, or its connection broke. */
+  suspected(name: string): void;
   /** A member may serve other kinds than before. */
   served(name: string): void;
   /** Informers of one or more members were opened; the returned function is called when they are closed. */

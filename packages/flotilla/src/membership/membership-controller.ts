@@ -103,6 +103,7 @@ export function createMembershipController({
       const isSame =
         last?.cluster === cluster &&
         last.probe.health === health &&
+        last.unanswered === observation.unanswered &&
         last.facts === observation.facts &&
         last.capacity === observation.capacity;
       const waitMs = pendingMs(cluster, trend, thresholds, nowMs);

@@ -46,8 +46,23 @@ describe("a member that answers", () => {
     expect(plan(cluster, well)).toBe(cluster);
   });
 
-  test("is unchanged until it has been unreachable for the threshold", () => {
-    expect(plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 29_999)).toBe(cluster);
+  test("stays Ready until it has been unreachable for the threshold, and does not respond when a second probe has no answer", () => {
+    const unreachable: Observation = { probe: { health: "unreachable", detail: "no route" }, unanswered: 2 };
+    const conditionsOf = ({ status }: typeof cluster): unknown[] =>
+      (status?.conditions ?? []).map(({ type, status: is }) => `${type} ${is}`);
+
+    const silent = plan(cluster, unreachable, NOW_MS - 1_000);
+
+    expect(plan(cluster, { ...unreachable, unanswered: 1 }, NOW_MS - 1_000)).toBe(cluster);
+    expect(conditionsOf(silent)).toEqual(["Ready True", "CompleteAPIEnablements True", "Responding False"]);
+    expect(plan(silent, unreachable, NOW_MS - 29_999)).toBe(silent);
+    expect(plan(silent, well)).toEqual(cluster);
+  });
+
+  test("responds while its health endpoint reports an error", () => {
+    const unhealthy: Observation = { probe: { health: "unhealthy", detail: "it answered 500" } };
+
+    expect(plan(cluster, unhealthy, NOW_MS - 5_000)).toBe(cluster);
   });
 
   test("is not ready after that, and keeps its last known facts", () => {

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { UnreachableError } from "@flotilla/client";
 import type { Client, RawResponse } from "@flotilla/client";
 import { createProber } from "./prober.ts";
 
@@ -68,5 +69,48 @@ test("discovery runs at once when a member's kinds change, once more after a per
     "example.dev/v1",
     "example.dev/v2",
   ]);
+  prober.close();
+});
+
+test("a failed request is followed by a probe at once, and a first failed probe by a second one a second later", async () => {
+  const clock = createFakeClock();
+  const member = createMember();
+  const probes: number[] = [];
+  let isAway = false;
+  const client = {
+    raw(request: { path: string }) {
+      if (request.path === "/readyz") probes.push(clock.now());
+      if (isAway) return Promise.reject(new UnreachableError("connection refused"));
+      return (member.client as unknown as { raw(r: object): Promise<RawResponse> }).raw(request);
+    },
+  } as unknown as Client;
+  const prober = createProber({
+    hub: "hub",
+    periodMs: 10_000,
+    factsEveryMs: () => 60_000,
+    clock,
+    random: createSeededRandom(1),
+    log: silentLog,
+  });
+  const advance = async (ms: number): Promise<void> => {
+    for (let passed = 0; passed < ms; passed += 100) {
+      clock.advance(100);
+      await settle();
+    }
+  };
+  prober.follow("far", client);
+  await settle();
+  await advance(2_000);
+  probes.length = 0;
+  const startMs = clock.now();
+
+  isAway = true;
+  for (let failed = 0; failed < 5; failed++) prober.check("far");
+  await settle();
+  await advance(5_000);
+  prober.check("far");
+  await advance(8_000);
+
+  expect(probes.map((ms) => ms - startMs)).toEqual([0, 1_000, 11_000]);
   prober.close();
 });

@@ -8,6 +8,7 @@ import type { Source } from "@flotilla/controller-runtime";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
 import { collectFacts, probe } from "./probe.ts";
+import { PROBES_BEFORE_SILENT } from "./ready.ts";
 import type { Facts, Probe } from "./probe.ts";
 
 export interface ProberOptions {
@@ -22,6 +23,8 @@ export interface ProberOptions {
 
 interface ProbeResult {
   probe: Probe;
+  /** How many probes in a row have had no answer, this one included; counted up to what matters. */
+  unanswered: number;
   /** The last collected facts; a member that stops answering keeps them. */
   facts?: Facts;
 }
@@ -34,6 +37,8 @@ export interface Prober {
   drop(cluster: string): void;
   /** Undefined while the first probe is in flight. */
   last(cluster: string): ProbeResult | undefined;
+  /** A request to it failed: probes it soon, unless its last probe failed as well. */
+  check(cluster: string): void;
   /** Its served kinds may have changed: probes at once. */
   refresh(cluster: string): void;
   close(): void;
@@ -41,6 +46,10 @@ export interface Prober {
 
 /** A probe ends before the next is due; a healthy kube-apiserver answers within milliseconds. */
 const MAX_PROBE_MS = 10_000;
+/** A member that did not answer is asked again after this long. */
+const CONFIRM_MS = 1_000;
+/** Between two probes that failed requests ask for. */
+const MIN_PAUSE_MS = 1_000;
 /** Discovery of a large and distant cluster takes a while. */
 const FACTS_TIMEOUT_MS = 30_000;
 
@@ -56,8 +65,12 @@ interface Loop {
   isLooking: boolean;
   /** Requested while a probe was in flight. */
   again: boolean;
+  /** When the last probe began. */
+  lastMs: number;
   timer?: { cancel(): void };
 }
+
+const isAnswered = ({ sighting }: Loop): boolean => sighting?.probe.health === "ready";
 
 export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }: ProberOptions): Prober {
   const loops = new Map<string, Loop>();
@@ -78,7 +91,9 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         log.warn("discovery of a member failed", { member: cluster, error });
       }
     }
-    if (!signal.aborted) loop.sighting = { probe: seen, facts };
+    const unanswered =
+      seen.health === "unreachable" ? Math.min(PROBES_BEFORE_SILENT, (loop.sighting?.unanswered ?? 0) + 1) : 0;
+    if (!signal.aborted) loop.sighting = { probe: seen, unanswered, facts };
   }
 
   function start(cluster: string, loop: Loop): void {
@@ -88,7 +103,9 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
       return;
     }
     loop.isLooking = true;
+    loop.lastMs = clock.now();
     const isFirst = loop.sighting === undefined;
+    const hadAnswered = isAnswered(loop);
     void look(cluster, loop).finally(() => {
       loop.isLooking = false;
       if (loop.closing.signal.aborted) return;
@@ -98,7 +115,10 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         return start(cluster, loop);
       }
       // After the first probe the timers are randomized, so that a thousand members are not probed at the same moment.
-      loop.timer = clock.after(isFirst ? periodMs * (0.5 + random.next() / 2) : periodMs, () => start(cluster, loop));
+      const pauseMs = isFirst ? periodMs * (0.5 + random.next() / 2) : periodMs;
+      // A first failure is confirmed soon.
+      const isSuspect = (isFirst || hadAnswered) && !isAnswered(loop);
+      loop.timer = clock.after(isSuspect ? Math.min(CONFIRM_MS, pauseMs) : pauseMs, () => start(cluster, loop));
     });
   }
 
@@ -132,11 +152,20 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
         isChanging: false,
         isLooking: false,
         again: false,
+        lastMs: 0,
       };
       loops.set(cluster, loop);
       start(cluster, loop);
     },
     drop,
+    check(cluster) {
+      const loop = loops.get(cluster);
+      if (!loop || loop.isLooking || !isAnswered(loop)) return;
+      loop.timer?.cancel();
+      const dueMs = loop.lastMs + MIN_PAUSE_MS - clock.now();
+      if (dueMs <= 0) return start(cluster, loop);
+      loop.timer = clock.after(dueMs, () => start(cluster, loop));
+    },
     last: (cluster) => loops.get(cluster)?.sighting,
     refresh(cluster) {
       const loop = loops.get(cluster);

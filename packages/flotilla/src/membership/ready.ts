@@ -2,6 +2,7 @@
  * Decides whether a member is ready. A single probe is not enough: a transition needs consistent probes for a
  * threshold, so that a network hiccup moves no workload. Pure.
  */
+import { RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition } from "@flotilla/apimachinery";
@@ -42,6 +43,31 @@ export const ANSWERS_AGAIN = "cluster answers again";
 export function nextTrend(before: Trend | undefined, health: Health, nowMs: number): Trend {
   const isReady = health === "ready";
   return before?.isReady === isReady ? before : { isReady, sinceMs: nowMs };
+}
+
+/** One probe may be lost. */
+export const PROBES_BEFORE_SILENT = 2;
+
+/**
+ * Whether what the member last reported may have changed since. `unanswered`: how many probes in a row have had no
+ * answer. A member that the hub cannot ask at all has none.
+ */
+export const isSilent = (health: Health, unanswered: number): boolean =>
+  health === "uncollected" || (health === "unreachable" && unanswered >= PROBES_BEFORE_SILENT);
+
+/** A member that the hub has cut off answers probes between two cuts. */
+export const endsSilence = (ready: Partial<ConditionNow> | undefined, health: Health): boolean =>
+  (health === "ready" || health === "unhealthy") && (ready?.status === "True" || !isCutOff(ready?.message));
+
+/** The condition `Responding` of a silent member. */
+export function planSilence({ health, detail }: { health: Health; detail: string }): NextCondition {
+  const { reason, message } = VERDICTS[health];
+  return {
+    type: RESPONDING,
+    status: "False",
+    reason,
+    message: detail === "" ? message : `${message}: ${detail}`,
+  };
 }
 
 /** How long a member has been in its state, and how long it must be until the condition follows. */

@@ -21,6 +21,7 @@ import { createMemberParts } from "./member-parts.ts";
 import { createMemberTransport } from "./member-transport.ts";
 import type { MemberTransport } from "./member-transport.ts";
 import { createRemoteCall } from "./remote-call.ts";
+import { reportFailures } from "./report-failures.ts";
 
 export interface RemoteMembersOptions {
   hub: string;
@@ -154,7 +155,9 @@ export function createRemoteMembers({
     });
     const { client, summary, delivery, writer, close } = createMemberParts({
       cluster,
-      transport: cutOff.guard(transport),
+      transport: reportFailures(cutOff.guard(transport), () => {
+        for (const listener of listeners.all) listener.suspected(cluster);
+      }),
       budget: createInformerBudget(limits, ({ message }) => cutOff.cut(message)),
       wrap,
       clock,

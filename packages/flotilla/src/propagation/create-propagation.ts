@@ -57,7 +57,7 @@ import type { TemplateKey } from "./templates.ts";
 import type { HubViews } from "./create-hub-views.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
 import { isOfSameBinding, removeWorksOfBinding, worksOfNamespace } from "./works.ts";
-import { DRIFT, JOB_RECORD } from "../flotilla-names.ts";
+import { DRIFT, JOB_RECORD, PODS_SINCE } from "../flotilla-names.ts";
 
 export interface PropagationDependencies {
   /** The logical cluster of the hub. */
@@ -353,7 +353,7 @@ function dispatchEffects(
       clusterOf: () => hub,
       current: worksOf,
       isOwn: isOfSameBinding,
-      ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE],
+      ownAnnotations: [APPLIED_OVERRIDES, APPLIED_CLUSTER_OVERRIDES, DRIFT, KEPT_TEMPLATE, PODS_SINCE],
     }),
   };
 }

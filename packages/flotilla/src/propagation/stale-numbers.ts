@@ -16,12 +16,12 @@ const UNWATCHED: ReadonlyMap<string, string> = new Map([
   [KIND_NOT_SERVED, "kind not served"],
 ]);
 
-/** Undefined if the numbers are current, or if there are none. `isAway`: the member is not ready. */
-export function whyStale({ status }: DeepReadonly<Work>, isAway: boolean): string | undefined {
+/** Undefined if the numbers are current, or if there are none. `away`: why the member is away (`member-away.ts`). */
+export function whyStale({ status }: DeepReadonly<Work>, away: string | undefined): string | undefined {
   if (status?.manifestStatuses?.[0]?.status !== undefined) {
     const applied = findCondition(status.conditions, "Applied");
     const unwatched = applied?.status === "False" ? UNWATCHED.get(applied.reason) : undefined;
-    if (isAway || unwatched !== undefined) return isAway ? "not ready" : unwatched;
+    if (away !== undefined || unwatched !== undefined) return away ?? unwatched;
   }
   const interpreted = findCondition(status?.conditions, INTERPRETED);
   return interpreted?.status === "False" && interpreted.reason === STATUS_UNREAD ? STATUS_UNREAD : undefined;

@@ -204,6 +204,12 @@ export function clusterOfAgentRole(name: string): string | undefined {
   return /^system:karmada:([^:]+):agent$/.exec(name)?.[1];
 }
 
+/**
+ * Not Karmada's: a condition of Clusters, `False` while the last probes of a push member were not answered. `Ready`
+ * follows later, so that a short outage moves no workload. A member that answers does not have it.
+ */
+export const RESPONDING = "Responding";
+
 /** The Lease with which replicas of one agent elect the active one, in Karmada's own namespace. */
 export function agentElectionLease(cluster: string): string {
   return `karmada-agent-${cluster}`;

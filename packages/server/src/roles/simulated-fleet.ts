@@ -87,6 +87,7 @@ export function createSimulatedFleet(options: SimulatedFleetOptions): SimulatedF
       isCut: network.isCut,
       clock,
     }),
+    onNetwork: network.onChange,
     call,
   });
   const fromWithin = createSimulatedDeliveries({

@@ -15,6 +15,8 @@ export interface SimulatedMembersOptions {
   informers: Informers;
   isMember(cluster: string): boolean;
   deliveries: SimulatedDeliveries;
+  /** Notifies about members that are cut off from the hub, or back. */
+  onNetwork(listener: (cluster: string, isCut: boolean) => void): () => void;
   call(cluster: string, request: ConnectRequest, signal: AbortSignal): Promise<ConnectResponse>;
 }
 
@@ -23,7 +25,7 @@ export interface SimulatedMembers extends MemberSource {
 }
 
 export function createSimulatedMembers(options: SimulatedMembersOptions): SimulatedMembers {
-  const { client, writer, informers, isMember, deliveries, call } = options;
+  const { client, writer, informers, isMember, deliveries, onNetwork, call } = options;
   const members = new Map<string, Member>();
 
   function open(name: string): Member {
@@ -48,9 +50,11 @@ export function createSimulatedMembers(options: SimulatedMembersOptions): Simula
       if (!member) members.set(name, (member = open(name)));
       return member;
     },
-    listen({ served, opened }) {
+    listen({ served, opened, suspected }) {
       const stops = [
         opened(informers),
+        // Its kinds may have changed while it was away.
+        onNetwork((cluster, isCut) => (isCut ? suspected(cluster) : served(cluster))),
         informers.of(CustomResourceDefinition).subscribe(({ cluster }) => served(cluster)),
       ];
       return () => {

@@ -7,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
-import { FAULT, isRecovering, whyNotReady } from "../../health/member-readiness.ts";
+import { FAULT, isRecovering, isSilent, whyNotReady } from "../../health/member-readiness.ts";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, CORDON_TAINT } from "@flotilla/karmada";
 
 export interface MemberFacts {
@@ -23,7 +23,7 @@ export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
   summary: "push-mode members are ready",
   reports:
-    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
+    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, or that does not respond although it is still `Ready`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
   async gather(context) {
     const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
     return { clusters, managed: managed.filter(({ metadata }) => !context.only || context.only.has(metadata.name)) };
@@ -35,7 +35,14 @@ export const membersCheck = defineCheck<MemberFacts>({
     for (const cluster of pushed) {
       const { name } = cluster.metadata;
       const ready = findCondition(cluster.status?.conditions, "Ready");
-      if (ready?.status !== "True")
+      if (isSilent(cluster))
+        findings.push({
+          severity: "problem",
+          about: `member ${name}`,
+          seen: `It does not respond: ${whyNotReady(cluster)}. Its workloads keep running; what the hub knows of them is from before.`,
+          ...fixOf(cluster, whyNotReady(cluster) ?? ""),
+        });
+      else if (ready?.status !== "True")
         findings.push({
           severity: "problem",
           about: `member ${name}`,
@@ -74,7 +81,9 @@ export const membersCheck = defineCheck<MemberFacts>({
         commands: [`kubectl get managedcluster ${name} -o yaml`],
       });
     }
-    const notReady = pushed.filter(({ status }) => findCondition(status?.conditions, "Ready")?.status !== "True");
+    const notReady = pushed.filter(
+      (cluster) => isSilent(cluster) || findCondition(cluster.status?.conditions, "Ready")?.status !== "True",
+    );
     return {
       seen:
         pushed.length === 0

@@ -21,7 +21,7 @@ import { defineController, done, keyOf, watch } from "@flotilla/controller-runti
 import type { Controller, Informer, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { bindingKeyOf, isAtHome, stageName } from "../binding-scope.ts";
 import type { BindingScope } from "../binding-scope.ts";
-import { isAway } from "../member-away.ts";
+import { whyAway } from "../member-away.ts";
 import type { ReportRuleFailure } from "../rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
@@ -75,11 +75,13 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     (status?.aggregatedStatus ?? []).flatMap(({ clusterName, status: reported }) => (reported ? [clusterName] : [])),
   );
 
-  function awayMembers(hub: string, items: readonly StatusItem[]): ReadonlySet<string> {
-    const names = items.flatMap(({ clusterName: name, status }) =>
-      status && isAway(deps.clusters.get({ cluster: hub, name })) ? [name] : [],
-    );
-    return new Set(names);
+  function awayMembers(hub: string, items: readonly StatusItem[]): ReadonlyMap<string, string> {
+    const away = new Map<string, string>();
+    for (const { clusterName: name, status } of items) {
+      const why = status ? whyAway(deps.clusters.get({ cluster: hub, name })) : undefined;
+      if (why !== undefined) away.set(name, why);
+    }
+    return away;
   }
 
   async function sum(
@@ -121,7 +123,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       { source: deps.templateChanges },
       // Its numbers are stale, or current again.
       watch(Cluster, ({ cluster: hub, object, old }) =>
-        old && isAway(old) !== isAway(object)
+        old && whyAway(old) !== whyAway(object)
           ? deps.bindings.by(BY_REPORT, object.metadata.name).map((binding) => keyOf(hub, binding))
           : [],
       ),

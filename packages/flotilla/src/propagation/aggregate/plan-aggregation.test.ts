@@ -123,7 +123,7 @@ for (const [behaviour, { applied, reason, away, reports = true, rule, want }] of
         lastTransitionTime: NOW,
       });
 
-    const stale = planStale([work], new Set(away));
+    const stale = planStale([work], new Map(away.map((name) => [name, "not ready"])));
     const { conditions = [] } =
       planAggregation(binding, { items: planItems([work]), verdicts: [], stale }, NOW).status ?? {};
 

@@ -5,7 +5,8 @@ import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimach
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { withoutOlderPods } from "../pods-since.ts";
 import { targetsOf } from "../targets.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
@@ -58,8 +59,13 @@ function itemOf(work: DeepReadonly<Work>): Item {
   const clusterName = clusterNameOf(work.metadata.namespace ?? "") ?? "";
   const condition = findCondition(work.status?.conditions ?? [], "Applied");
   const [manifest] = work.status?.manifestStatuses ?? [];
-  const status = manifest?.status ? (manifest.status as Item["status"]) : undefined;
-  if (condition?.status !== "True") {
+  const isApplied = condition?.status === "True";
+  const status = withoutOlderPods(
+    work,
+    (manifest?.status ?? undefined) as Json | undefined,
+    isApplied,
+  ) as Item["status"];
+  if (!isApplied) {
     return {
       clusterName,
       status,
@@ -161,15 +167,15 @@ export interface Aggregation {
   stale?: ReadonlyMap<string, string>;
 }
 
-/** `away`: the members that are not ready. */
+/** `away`: the members that are away, with the reason. */
 export function planStale(
   works: readonly DeepReadonly<Work>[],
-  away: ReadonlySet<string>,
+  away: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   return new Map(
     works.flatMap((work): [string, string][] => {
       const cluster = clusterNameOf(work.metadata.namespace ?? "") ?? "";
-      const why = work.metadata.deletionTimestamp ? undefined : whyStale(work, away.has(cluster));
+      const why = work.metadata.deletionTimestamp ? undefined : whyStale(work, away.get(cluster));
       return why === undefined ? [] : [[cluster, why]];
     }),
   );

@@ -11,6 +11,7 @@ import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
 import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
 import type { Share } from "@flotilla/kubernetes";
 import { bindingId, bindingRecord } from "../binding-scope.ts";
+import { podsSince } from "../pods-since.ts";
 import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
@@ -23,6 +24,7 @@ import {
   NAMESPACE_LABEL,
   NO_ANSWER,
   OSCILLATING,
+  PODS_SINCE,
   RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
   UNMANAGED,
@@ -162,7 +164,7 @@ export function planWorks(
 ): WorksPlan {
   const plan: WorksPlan = { works: [], failures: [] };
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
-  const ids = new Map(works.map(({ metadata }) => [metadata.namespace, metadata.labels?.[WORK_ID]]));
+  const before = new Map(works.map((work) => [work.metadata.namespace, work]));
   // A copy for a member that is no longer a target shuts down what must not run there before it runs elsewhere.
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
@@ -173,15 +175,7 @@ export function planWorks(
       const rendered = targets.has(cluster)
         ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
         : { object: copy };
-      plan.works.push(
-        planWork(
-          binding,
-          template,
-          cluster,
-          rendered,
-          ids.get(executionNamespace(cluster)) ?? newWorkId(binding, cluster),
-        ),
-      );
+      plan.works.push(planWork(binding, template, cluster, rendered, before.get(executionNamespace(cluster))));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
@@ -259,7 +253,7 @@ function planWork(
   template: Template,
   cluster: string,
   rendered: Rendered,
-  id: string,
+  before: DeepReadonly<Work> | undefined,
 ): Work {
   const { object, kept } = takeKeptTemplate(rendered.object);
   const { resource } = binding.spec;
@@ -268,6 +262,9 @@ function planWork(
   const record = bindingRecord(binding);
   const drift = binding.metadata.annotations?.[DRIFT];
   const dependency = dependencyOn(binding, cluster);
+  const id = before?.metadata.labels?.[WORK_ID] ?? newWorkId(binding, cluster);
+  const generation = template.metadata.generation ?? 0;
+  const since = podsSince(object, generation, before);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -285,6 +282,7 @@ function planWork(
         ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
         ...(drift !== undefined && { [DRIFT]: drift }),
         ...(kept !== undefined && { [KEPT_TEMPLATE]: kept }),
+        ...(since !== undefined && { [PODS_SINCE]: since }),
       },
       finalizers: [WORK_FINALIZER],
     },
@@ -302,7 +300,7 @@ function planWork(
               [WORK_NAME]: name,
               [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
               [TEMPLATE_UID]: template.metadata.uid ?? "",
-              [TEMPLATE_GENERATION]: String(template.metadata.generation ?? 0),
+              [TEMPLATE_GENERATION]: String(generation),
               ...(dependency === "released" && { [UNMANAGED]: "true" }),
             },
           ) as unknown as JsonObject,
