@@ -153,7 +153,7 @@ test("64 bindings that race through three API servers never use more than the qu
     );
   const [first] = servers;
   const quotas = "/apis/policy.karmada.io/v1alpha1/namespaces/shop/federatedresourcequotas";
-  await first?.request("POST", quotas, quota({ overall: { cpu: "10" } }) as never);
+  await first?.request("POST", quotas, quota({ overall: { cpu: "10" } }));
   const counted = { status: { overall: { cpu: "10" }, overallUsed: { cpu: "0" } } };
   await first?.request("PATCH", `${quotas}/team/status`, counted, { "content-type": "application/merge-patch+json" });
   for (let turn = 0; turn < 50; turn++) await setImmediate();

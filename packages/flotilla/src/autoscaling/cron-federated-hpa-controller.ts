@@ -55,9 +55,7 @@ export function createCronFederatedHpaController({
       }
       const status = planCronStatus(cron, outcomes, nowMs);
       if (!equalJson(status, cron.status))
-        await unlessChanged(
-          client.updateStatus(CronFederatedHpa, key.cluster, { ...cron, status } as ReadonlyCron, { signal }),
-        );
+        await unlessChanged(client.updateStatus(CronFederatedHpa, key.cluster, { ...cron, status }, { signal }));
       const next = Math.min(...plans.map(({ nextMs = Infinity }) => nextMs));
       return Number.isFinite(next) ? { requeueAfterMs: Math.max(0, next - clock.now()) } : done;
     },

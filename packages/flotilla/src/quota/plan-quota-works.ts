@@ -10,7 +10,7 @@ import {
 } from "@flotilla/karmada";
 import type { FederatedResourceQuota, Work } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 
 type Quota = DeepReadonly<FederatedResourceQuota>;
 type Aggregated = NonNullable<NonNullable<Quota["status"]>["aggregatedStatus"]>;
@@ -41,7 +41,7 @@ export function planQuotaWorks({ metadata, spec }: Quota, members: ReadonlySet<s
           labels: { [QUOTA_NAMESPACE]: namespace, [QUOTA_NAME]: name },
           finalizers: [WORK_FINALIZER],
         },
-        spec: { workload: { manifests: [quota as unknown as JsonObject] } },
+        spec: { workload: { manifests: [quota] } },
       };
     });
 }

@@ -102,7 +102,7 @@ export function createQuotaController(deps: QuotaDependencies): Controller<Objec
     const known = above.get(id);
     const isQuiet =
       known !== undefined &&
-      equalJson(known.used, (quota.status?.overallUsed ?? {}) as Json) &&
+      equalJson(known.used, quota.status?.overallUsed ?? {}) &&
       nowMs - known.sinceMs >= QUIET_MS;
     const own = bindings.list({ cluster: hub, namespace: key.namespace });
     const { used, isAbove } = planQuotaUsage(quota, own, given, isQuiet);

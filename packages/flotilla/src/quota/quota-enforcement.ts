@@ -23,7 +23,7 @@ import { usageOfBinding } from "./binding-usage.ts";
 type Quota = DeepReadonly<FederatedResourceQuota>;
 
 /** Karmada's reason of the rejection, which is also that of the condition Scheduled. */
-export const QUOTA_EXCEEDED = "QuotaExceeded";
+const QUOTA_EXCEEDED = "QuotaExceeded";
 
 export function federatedQuotaEnforcement(hub: string): AdmissionStep<ResourceBinding> {
   return {

@@ -13,4 +13,11 @@ export const federatedHpaDescriptions: FieldDescriptions = {
     "The metrics; the largest proposal counts. Defaults to 80% of the requested CPU. Pods on members whose metrics cannot be read count as unused when the fleet scales up, and as at the target when it scales down.",
   "spec.behavior": "How fast the template is scaled up and down. Unset: as for a HorizontalPodAutoscaler.",
   status: "What was found and done, as in a HorizontalPodAutoscaler.",
+  "status.observedGeneration": "The generation that the status reflects. Not set, as in Karmada.",
+  "status.lastScaleTime": "When the template was last scaled by this object.",
+  "status.currentReplicas": "The replicas that the template asked for when it was last looked at.",
+  "status.desiredReplicas": "The replicas that were last found to be right.",
+  "status.currentMetrics": "The metrics as they were last read, over all members.",
+  "status.conditions":
+    "AbleToScale: the template can be read and written, and is on a member. ScalingActive: the metrics are known; its message names members that were not read. ScalingLimited: the limits or the behavior changed the result.",
 };

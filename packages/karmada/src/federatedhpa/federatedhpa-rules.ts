@@ -1,7 +1,6 @@
 /** Defaults and validation of FederatedHPA, as in Karmada's webhooks: those of a HorizontalPodAutoscaler. */
 import type { AnyAdmission, FieldError, Sent } from "@flotilla/apimachinery";
 import { field } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
 import { checkAutoscaler, defaultAutoscaler } from "@flotilla/kubernetes";
 import type { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
 import { karmadaAdmission } from "../webhook/webhook.ts";
@@ -13,7 +12,7 @@ export const federatedHpaRules: AnyAdmission[] = [
     completes: {
       table: "autoscaling-karmada-v1alpha1",
       complete: (object) => {
-        const { spec } = defaultAutoscaler(object as DeepReadonly<HorizontalPodAutoscaler>);
+        const { spec } = defaultAutoscaler(object);
         return spec === object.spec ? object : { ...object, spec };
       },
     },
