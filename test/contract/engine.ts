@@ -313,9 +313,9 @@ export function describeEngine(name: string, abilities: EngineAbilities, open: (
       await expect(engine.commit(guarded(put("/a", "1"), ["/b", 0]))).rejects.toThrow(StoreError);
       await expect(
         engine.commit(
-          guarded(put("/a", "1"), ...Array.from({ length: 33 }, (_, n): [string, "absent"] => [`/${n}`, "absent"])),
+          guarded(put("/a", "1"), ...Array.from({ length: 34 }, (_, n): [string, "absent"] => [`/${n}`, "absent"])),
         ),
-      ).rejects.toThrow("at most 32");
+      ).rejects.toThrow("at most 33");
       expect(await scanAll(engine)).toEqual([]);
     });
 

@@ -148,7 +148,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
       code: 1,
       stdout: expect.stringContaining("Problems:\n  Deployment shop/stuck: ") as string,
       stderr: expect.stringMatching(
-        /^flotilla apply: applied, but after 2 s not everything is healthy: Deployment shop\/stuck on hub: .*run 'flotilla why' for details\n$/,
+        /^flotilla apply: after 2 s not everything is applied and healthy: Deployment shop\/stuck on hub: .*run 'flotilla why' for details\n$/,
       ) as string,
     });
   });

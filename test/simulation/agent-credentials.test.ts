@@ -22,7 +22,7 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const MINUTE_MS = 60_000;
-const address = { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" };
+const address = { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "", others: [] };
 const identity = managedClusterIdentity("paris", "agent1");
 
 let fleet: TestFleet;

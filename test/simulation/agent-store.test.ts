@@ -15,7 +15,7 @@ const { signal } = new AbortController();
 const SECRETS: PolicyRule = { apiGroups: [""], resources: ["secrets"], verbs: ["get", "create", "patch"] };
 const NAMESPACES: PolicyRule = { apiGroups: [""], resources: ["namespaces"], verbs: ["create"] };
 const credentials = {
-  address: { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "" },
+  address: { name: "hub", server: "https://hub.example.com", ca: "", proxyUrl: "", others: [] },
   cluster: "paris",
   agent: "a",
   cert: "CERT",

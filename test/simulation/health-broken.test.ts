@@ -166,7 +166,7 @@ test("numbers of a member that reports are current although its last update was 
 
 test("a workload of another namespace is found by its name", async () => {
   await expect(world.run("why", "cloneset/web")).rejects.toThrow(
-    /namespace b\d+, .* has one: run 'flotilla why cloneset\/web -n b/,
+    /namespaces b\d+, .* have one: run 'flotilla why cloneset\/web -n b/,
   );
 });
 
@@ -216,7 +216,7 @@ test("a wait for a Job that has failed ends at once, with the cause", async () =
   const namespace = namespaceOf("a Job that reached its backoff limit");
 
   await expect(world.run("wait", "job/web", "-n", namespace, "--timeout", "1h")).rejects.toThrow(
-    /^applied, but Job \S+\/web on m1: it failed: BackoffLimitExceeded.*exited with code 7.*\. A run that failed does not start again; run 'flotilla why' for details$/,
+    /^Job \S+\/web on m1: it failed: BackoffLimitExceeded.*exited with code 7.*\. A run that failed does not start again; run 'flotilla why' for details$/,
   );
 });
 

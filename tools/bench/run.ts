@@ -18,6 +18,7 @@ import { ocm } from "./ocm.ts";
 import { pipeline } from "./pipeline.ts";
 import { scheduler } from "./scheduler.ts";
 import { statusLatency } from "./status-latency.ts";
+import { standby } from "./standby.ts";
 import { takeover } from "./takeover.ts";
 
 const benchmarks: readonly Benchmark[] = [
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   pipeline,
   statusLatency,
   takeover,
+  standby,
   ocm,
 ];
 const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;

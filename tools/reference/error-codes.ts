@@ -288,6 +288,11 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "a snapshot cannot be saved or restored here: there is no store to save, the file or directory already exists, or the directory contains other files",
     hint: "the message names the path; save under a new name, restore into an empty directory",
   },
+  Standby: {
+    happened:
+      "a standby hub cannot take over: the directory is not of a standby, its copy is not complete, or the hub that it follows does not answer or refuses",
+    hint: "the message says which; `flotilla promote --status` shows how far the standby is, and --force takes over from a hub that is lost",
+  },
   Source: {
     happened: "a file passed to `flotilla interpret` cannot be read, or is not YAML, JSON or a Kubernetes object",
     hint: "the message names it",

@@ -166,7 +166,7 @@ export { coerceMetadata, manifestProblem, metadataProblem } from "./schema/struc
 export { ITEMS, schemaSteps } from "./schema/schema-path.ts";
 export { checkDefault, compileSchema, hasValidationRules, schemasWithin } from "./schema/structural.ts";
 export type { CompiledSchema } from "./schema/structural.ts";
-export { copySharing, withoutUndefined } from "./share-parts.ts";
+export { shareParts, withoutUndefined } from "./share-parts.ts";
 export {
   ApiError,
   CONFLICT_MESSAGE,

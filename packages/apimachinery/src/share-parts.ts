@@ -6,70 +6,96 @@
 import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 
 /**
- * A copy of `value` in which every part that equals the part of `known` at the same path is that part; `known` itself
- * when everything is equal. No part of `value` is kept. Key order has no meaning, so a shared part has the order of
- * `known`. As in JSON, undefined keys are omitted.
+ * `value`, in which every part that equals the part of `known` at the same path is that part; `known` itself when
+ * everything is equal. The other parts are those of `value`, which is not copied where nothing changes: it must not be
+ * modified afterwards. Key order has no meaning, so a shared part has the order of `known`. As in JSON, undefined keys are
+ * omitted.
  */
-export function copySharing(value: Json, known: Json | undefined): Json {
+export function shareParts(value: Json, known: Json | undefined): Json {
   if (typeof value !== "object" || value === null || value === known) return value;
-  if (Array.isArray(value)) return copyList(value, Array.isArray(known) ? known : undefined);
-  return copyMap(value, isObject(known) ? known : undefined);
+  if (Array.isArray(value)) return Array.isArray(known) ? shareItems(value, known) : withoutUndefined(value);
+  return isObject(known) ? shareFields(value, known) : withoutUndefined(value);
 }
 
 /** `value` as JSON carries it: without keys that are undefined. `value` itself when it has none, which is the rule. */
 export function withoutUndefined(value: Json): Json {
-  return hasUndefined(value) ? copySharing(value, undefined) : value;
+  if (!hasUndefined(value)) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutUndefined(item ?? null));
+  const result: JsonObject = {};
+  for (const key of Object.keys(value as JsonObject)) {
+    const item = (value as JsonObject)[key];
+    if (item !== undefined) setOwn(result, key, withoutUndefined(item));
+  }
+  return result;
 }
 
 function hasUndefined(value: Json | undefined): boolean {
-  if (typeof value !== "object" || value === null) return false;
+  if (typeof value !== "object" || value === null) return value === undefined;
   if (Array.isArray(value)) return value.some(hasUndefined);
-  for (const key in value) if (value[key] === undefined || hasUndefined(value[key])) return true;
+  for (const key in value) {
+    const item = value[key];
+    if (item === undefined || (typeof item === "object" && hasUndefined(item))) return true;
+  }
   return false;
 }
 
-function copyList(list: readonly Json[], known: Json[] | undefined): Json[] {
-  // A list that grows item by item reserves room for sixteen more, and most lists have one or two.
-  let result: Json[] | undefined = known?.length === list.length ? undefined : list.slice();
+function shareItems(list: Json[], known: Json[]): Json[] {
+  let isKnown = known.length === list.length;
+  let isList = true;
+  let result: Json[] | undefined;
   for (let index = 0; index < list.length; index++) {
-    const before = known?.[index];
-    const item = copySharing(list[index] ?? null, before);
-    if (result) result[index] = item;
-    // Everything was equal so far.
-    else if (item !== before) (result = (known as Json[]).slice())[index] = item;
+    const before = known[index];
+    const item = shareParts(list[index] ?? null, before);
+    if (result) {
+      result[index] = item;
+      continue;
+    }
+    const wasKnown = isKnown;
+    isKnown &&= item === before;
+    isList &&= item === list[index];
+    if (isKnown || isList) continue;
+    // A list that grows item by item reserves room for sixteen more, and most lists have one or two.
+    result = list.slice();
+    if (wasKnown) for (let at = 0; at < index; at++) result[at] = known[at] as Json;
+    result[index] = item;
   }
-  return result ?? (known as Json[]);
+  return result ?? (isKnown ? known : list);
 }
 
-function copyMap(map: JsonObject, known: JsonObject | undefined): JsonObject {
-  let result: JsonObject | undefined = known ? undefined : {};
+function shareFields(map: JsonObject, known: JsonObject): JsonObject {
+  let isKnown = true;
+  let isMap = true;
   let same = 0;
+  let result: JsonObject | undefined;
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
   for (const key of Object.keys(map)) {
     const given = map[key];
-    if (given === undefined) continue;
-    const before = known && partOf(known, key);
-    const item = copySharing(given, before);
-    if (result === undefined) {
-      if (item === before) {
-        same++;
-        continue;
+    const before = partOf(known, key);
+    const item = given === undefined ? undefined : shareParts(given, before);
+    if (!result) {
+      const wasKnown = isKnown;
+      if (item !== undefined) {
+        isKnown &&= item === before;
+        if (isKnown) same++;
       }
-      // Everything was equal so far.
-      result = pick(map, known as JsonObject, key);
+      isMap &&= item !== undefined && item === given;
+      if (isKnown || isMap) continue;
+      result = pick(map, wasKnown ? known : map, key);
     }
-    setOwn(result, key, item);
+    if (item !== undefined) setOwn(result, key, item);
   }
   if (result) return result;
-  return same === sizeOf(known as JsonObject) ? (known as JsonObject) : pick(map, known as JsonObject);
+  if (!isKnown) return map;
+  if (same === sizeOf(known)) return known;
+  return isMap ? map : pick(map, known);
 }
 
-/** The parts of `known` at the keys of `map`, up to the key `end`. */
-function pick(map: JsonObject, known: JsonObject, end?: string): JsonObject {
+/** The parts of `from` at the keys of `map`, up to the key `end`. */
+function pick(map: JsonObject, from: JsonObject, end?: string): JsonObject {
   const result: JsonObject = {};
-  for (const key in map) {
+  for (const key of Object.keys(map)) {
     if (key === end) break;
-    if (map[key] !== undefined) setOwn(result, key, partOf(known, key));
+    if (map[key] !== undefined) setOwn(result, key, partOf(from, key));
   }
   return result;
 }

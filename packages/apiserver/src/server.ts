@@ -15,8 +15,9 @@ import type { BearerTokens } from "./access/bearer-tokens.ts";
 import { createEscalationCheck } from "./access/escalation.ts";
 import { markUsed } from "./background/last-used.ts";
 import type { ExternalTokens } from "./access/external-tokens.ts";
-import { createAuthorizerChain } from "./access/authorizer-chain.ts";
+import { createAuthorizerChain, DEFAULT_AUTHORIZERS } from "./access/authorizer-chain.ts";
 import type { ConfiguredAuthorizer } from "./access/authorizer-chain.ts";
+import { createNodeAuthorizer } from "./access/node-authorizer.ts";
 import { createRbac } from "./access/rbac.ts";
 import { MASTERS, memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
@@ -41,6 +42,7 @@ import { createDefinitionStatus } from "./crd/crd-status.ts";
 import { writeDefinitionStatus } from "./write/definition-status.ts";
 import { createDirectTransport } from "./serve/direct-transport.ts";
 import { createFlowControl } from "./flowcontrol/flow-control.ts";
+import type { Replication } from "./replication/replication.ts";
 import type { Auditor } from "./audit/auditor.ts";
 import { auditRejected } from "./serve/audited-request.ts";
 import { createHandler } from "./serve/handler.ts";
@@ -78,7 +80,7 @@ export interface ApiServerOptions {
   administrators?: AdministratorTokens | undefined;
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
-  /** Who decides what users may do, in order; unset: the roles of each cluster. */
+  /** Who decides what users may do, in order; unset: the Node authorizer and the roles of each cluster. */
   authorization?:
     | { readonly authorizers: readonly ConfiguredAuthorizer[]; writeMetrics?(text: MetricsText): void }
     | undefined;
@@ -117,6 +119,8 @@ export interface ApiServerOptions {
   actions?: readonly Action[];
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
+  /** For standby hubs; unset: there can be none. */
+  replication?: Replication | undefined;
   /** For tests: returned objects are frozen. */
   freeze?: boolean;
 }
@@ -182,7 +186,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const { clusters, quota, writes } = stored;
   const roles = createRbac(stored);
   const isController = options.controllerGroup === undefined ? () => false : memberOf(options.controllerGroup);
-  const authorizer = authorization ? createAuthorizerChain(roles, authorization.authorizers, isController) : roles;
+  const nodes = createNodeAuthorizer(stored);
+  const authorizer = createAuthorizerChain(
+    { roles, nodes },
+    authorization?.authorizers ?? DEFAULT_AUTHORIZERS,
+    isController,
+  );
   const configurable = createConfigurable(options, stored);
   const { configured, conversions, aggregation } = configurable;
   const allocation = createServiceAllocation({ cache: options.cache, random: options.random });
@@ -247,6 +256,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     connect: options.connect,
     protobuf: options.protobuf,
     flow,
+    replication: options.replication,
   });
   return {
     handle,
@@ -279,7 +289,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       health.draining = true;
       stopping.abort(new Error("the API server is stopping"));
       await work.close();
-      for (const part of [roles, configured, conversions, flow, aggregation, clusters]) part.close();
+      for (const part of [nodes, roles, configured, conversions, flow, aggregation, clusters]) part.close();
     },
   };
 }

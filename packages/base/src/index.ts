@@ -35,6 +35,7 @@ export { moduleBeside } from "./module-url.ts";
 export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
 export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";
 export type { Random } from "./random.ts";
+export { skipSound, skipUnchanged } from "./skip-unchanged.ts";
 export { createSemaphore } from "./semaphore.ts";
 export type { Semaphore } from "./semaphore.ts";
 export { capitalised, compareText } from "./text.ts";

@@ -96,6 +96,7 @@ export interface CommandContext<F extends Record<string, Flag>> {
   snapshots: Snapshots;
   keys: HubKeyFiles;
   stores: Stores;
+  standbys: Standbys;
   agents: Agents;
   environment: Readonly<Record<string, string | undefined>>;
   readFile(path: string): Promise<string>;
@@ -143,6 +144,8 @@ export interface ClusterConnection {
   client: Client;
   /** Without a trailing slash. */
   server: string;
+  /** More addresses of it. */
+  others?: readonly string[] | undefined;
   /** PEM; if empty, the system's CAs are trusted. */
   ca: string;
   insecure: boolean;
@@ -185,6 +188,37 @@ export interface HubKeySummary {
   signs: string;
   accepts: readonly string[];
 }
+/** A hub that follows another one, as its files say. */
+export interface StandbyState {
+  state: "following" | "promoting" | "promoted";
+  /** The address of the hub that it follows. */
+  server: string;
+  /** Of the copy. */
+  revision: number;
+  objects: number;
+  /** Whether the copy can be promoted. */
+  isComplete: boolean;
+  /** Of the hub that it follows; after the promotion its own. */
+  term: number;
+  /** When the other hub was last heard; empty for never. */
+  seenAt: string;
+  /** Why it does not follow now. */
+  problem?: string | undefined;
+  /** Why a promotion was refused. */
+  answer?: { id: string; problem: string } | undefined;
+  /** Promoted: whether the former hub is ended for certain. */
+  isFenced?: boolean;
+  /** Promoted, and it accepts requests. */
+  isServing?: boolean;
+}
+
+export interface Standbys {
+  /** Undefined if the directory is not of a standby. */
+  read(data: string): Promise<StandbyState | undefined>;
+  /** Asks the process of the standby to take over. */
+  request(data: string, request: { id: string; force: boolean }): Promise<void>;
+}
+
 /** The store of a data directory whose process is stopped. `from` is a snapshot with copies of damaged objects. */
 export interface Stores {
   /** Read-only. `onProgress` is called with the number of rows that were read. */

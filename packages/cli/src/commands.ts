@@ -207,6 +207,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/keys.ts")).keysCommand,
   },
   {
+    name: "promote",
+    section: "Operating",
+    summary: "make a standby hub the hub, and end the hub that it follows",
+    load: async () => (await import("./commands/promote.ts")).promoteCommand,
+  },
+  {
     name: "snapshot",
     section: "Operating",
     summary: "save the fleet's data to one file, even while it runs, or restore it",

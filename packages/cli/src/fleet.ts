@@ -77,6 +77,10 @@ export interface HubProcessOptions {
   ephemeral: boolean;
   /** Objects are kept in etcd; unset means the data directory. */
   store?: StoreOptions;
+  /** The kubeconfig of a hub that this one follows until it is promoted; unset: it is a hub from the start. */
+  standbyOf?: string | undefined;
+  /** More addresses of the hub, which kubeconfigs name: those of its standby. */
+  otherServers?: readonly string[] | undefined;
   /** The size of all objects above which none may be created or grow; 0 means no limit. */
   storeQuotaBytes?: number;
   /** 0 takes any free port. */

@@ -14,6 +14,7 @@ export type {
   HubKeyFiles,
   KeyStep,
   Snapshots,
+  StandbyState,
   Stores,
 } from "./command.ts";
 export { SECTIONS } from "./command.ts";

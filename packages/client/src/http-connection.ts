@@ -16,8 +16,8 @@ import { requestHttp1, requestHttp2 } from "./http-requests.ts";
 import type { HttpRequest, HttpResponse } from "./http-requests.ts";
 import { createAgent, openTls } from "./http-sockets.ts";
 import type { TlsOptions } from "./http-sockets.ts";
-import { openSession, pingWhileBusy } from "./http2-session.ts";
-import type { Session } from "./http2-session.ts";
+import { DEFAULT_TIMEOUTS, openSession, pingWhileBusy } from "./http2-session.ts";
+import type { ConnectionTimeouts, Session } from "./http2-session.ts";
 import type { Proxy } from "./tunnel.ts";
 import { untilStopped } from "./until-stopped.ts";
 
@@ -37,20 +37,24 @@ const MAX_SESSIONS = 16;
 /** Requests that started under an old identity may complete; watches, which do not end, are then aborted. */
 const RETIRE_AFTER_MS = 30_000;
 export interface HttpConnectionOptions {
-  server: URL;
+  /** Addresses of one server, tried in turn: the one that last answered, and then the others. */
+  servers: readonly [URL, ...URL[]];
   tls: TlsOptions;
   clock: Clock;
   /** The proxy for every connection. */
   proxy?: Proxy;
+  timeouts?: ConnectionTimeouts | undefined;
 }
 
 export function createHttpConnection({
-  server,
+  servers,
   tls: tlsSettings,
   clock,
   proxy,
+  timeouts = DEFAULT_TIMEOUTS,
 }: HttpConnectionOptions): HttpConnection {
   let settings = tlsSettings;
+  let server: URL = servers[0];
   const sessions = new Set<Session>();
   const retirement = createRetirement(clock);
   let current: Pick<Credentials, "cert" | "key"> | undefined;
@@ -69,10 +73,28 @@ export function createHttpConnection({
     return [...sessions].reduce((least, session) => (session.active < least.active ? session : least));
   };
 
+  /** One that refuses the identity, or has another certificate, is not asked in vain either: the next one may be right. */
+  const openAny = async (used: TlsOptions): Promise<TLSSocket> => {
+    const first = servers.indexOf(server);
+    let failed: unknown;
+    for (let turn = 0; turn < servers.length; turn++) {
+      const candidate = servers[(first + turn) % servers.length] ?? server;
+      try {
+        const socket = await openTls(candidate, used, clock, proxy, timeouts.connectMs);
+        server = candidate;
+        return socket;
+      } catch (error) {
+        failed ??= error;
+        if (closed) break;
+      }
+    }
+    throw failed;
+  };
+
   const connect = async (): Promise<void> => {
     try {
       const used = settings;
-      const socket = await openTls(server, used, clock, proxy);
+      const socket = await openAny(used);
       // Closed, or the identity has changed: waiting callers connect again.
       if (closed || used !== settings) socket.destroy();
       else if (socket.alpnProtocol === "h2") await addSession(socket, used);
@@ -92,11 +114,11 @@ export function createHttpConnection({
   };
 
   const addSession = async (socket: TLSSocket, used: TlsOptions): Promise<void> => {
-    const session = await openSession(server, socket, clock);
+    const session = await openSession(server, socket, clock, timeouts);
     if (used !== settings) return session.http2.destroy();
     // It ended at once; waiting callers connect again.
     if (session.http2.destroyed) return;
-    const stopPinging = pingWhileBusy(session, clock);
+    const stopPinging = pingWhileBusy(session, clock, timeouts);
     session.http2.once("close", () => {
       stopPinging();
       sessions.delete(session);

@@ -60,6 +60,7 @@ export async function openTls(
   options: TlsOptions,
   clock: Clock,
   proxy: Proxy | undefined,
+  connectMs = CONNECT_TIMEOUT_MS,
 ): Promise<tls.TLSSocket> {
   const through = proxy && (await openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock));
   const socket = tls.connect({
@@ -68,7 +69,7 @@ export async function openTls(
     ALPNProtocols: ["h2", "http/1.1"],
   });
   socket.setNoDelay(true);
-  await firstEvent(socket, "secureConnect", clock);
+  await firstEvent(socket, "secureConnect", clock, connectMs);
   return socket;
 }
 
@@ -98,6 +99,7 @@ export function firstEvent<T>(
   emitter: tls.TLSSocket | http2.ClientHttp2Session,
   name: string,
   clock: Clock,
+  limitMs = CONNECT_TIMEOUT_MS,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void) => {
@@ -109,11 +111,11 @@ export function firstEvent<T>(
     const onError = (error: Error): void => settle(() => reject(error));
     const onClose = (): void =>
       settle(() => reject(new UnreachableError("the server closed the connection before it was established")));
-    const timer = clock.after(CONNECT_TIMEOUT_MS, () => {
+    const timer = clock.after(limitMs, () => {
       settle(() =>
         reject(
           new UnreachableError(
-            `the server did not respond within ${CONNECT_TIMEOUT_MS / 1000} s; check the address, routes and firewalls`,
+            `the server did not respond within ${limitMs / 1000} s; check the address, routes and firewalls`,
           ),
         ),
       );

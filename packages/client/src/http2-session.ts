@@ -5,9 +5,18 @@ import type { Clock, Timer } from "@flotilla/base";
 import { UnreachableError } from "./errors.ts";
 import { firstEvent } from "./http-sockets.ts";
 
-/** client-go's intervals for sending a ping and for waiting for its answer. */
-const PING_AFTER_MS = 30_000;
-const PING_TIMEOUT_MS = 15_000;
+/** How soon a peer that does not answer is noticed. */
+export interface ConnectionTimeouts {
+  /** A connection that is not established by then is given up. */
+  connectMs: number;
+  /** While requests are active, a ping is sent this often, */
+  pingAfterMs: number;
+  /** and a connection on which it is not answered by then is closed. */
+  pingMs: number;
+}
+
+/** client-go's intervals of pings. */
+export const DEFAULT_TIMEOUTS: ConnectionTimeouts = { connectMs: 10_000, pingAfterMs: 30_000, pingMs: 15_000 };
 /** Large enough for a large list from a distant server; a reader that pauses a stream buffers no more than this. */
 const STREAM_WINDOW_BYTES = 1024 * 1024;
 const CONNECTION_WINDOW_BYTES = 16 * 1024 * 1024;
@@ -21,7 +30,12 @@ export interface Session {
 }
 
 /** Resolves when the server's settings have arrived. */
-export async function openSession(server: URL, socket: TLSSocket, clock: Clock): Promise<Session> {
+export async function openSession(
+  server: URL,
+  socket: TLSSocket,
+  clock: Clock,
+  { connectMs }: Pick<ConnectionTimeouts, "connectMs"> = DEFAULT_TIMEOUTS,
+): Promise<Session> {
   const session: Session = {
     http2: http2.connect(server, {
       createConnection: () => socket,
@@ -38,7 +52,7 @@ export async function openSession(server: URL, socket: TLSSocket, clock: Clock):
     session.limit = Math.max(1, maxConcurrentStreams);
   };
   // The server's settings contain its stream limit; before they arrive, Node would assume a hundred.
-  setLimit(await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock));
+  setLimit(await firstEvent<http2.Settings>(session.http2, "remoteSettings", clock, connectMs));
   // The connection may have ended while this function waited; its streams report that.
   if (!session.http2.destroyed) session.http2.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
   session.http2.on("remoteSettings", setLimit);
@@ -46,14 +60,18 @@ export async function openSession(server: URL, socket: TLSSocket, clock: Clock):
 }
 
 /** Pings a silent peer while requests are active. Returns a function that stops it. */
-export function pingWhileBusy(session: Session, clock: Clock): () => void {
+export function pingWhileBusy(
+  session: Session,
+  clock: Clock,
+  { pingAfterMs, pingMs }: Pick<ConnectionTimeouts, "pingAfterMs" | "pingMs"> = DEFAULT_TIMEOUTS,
+): () => void {
   let timer: Timer;
   const next = (): void => {
-    timer = clock.after(PING_AFTER_MS, () => {
+    timer = clock.after(pingAfterMs, () => {
       // A destroyed session closes later, and rejects pings until then.
       if (session.http2.destroyed) return;
       if (session.active === 0) return next();
-      timer = clock.after(PING_TIMEOUT_MS, () =>
+      timer = clock.after(pingMs, () =>
         session.http2.destroy(
           new UnreachableError("the server stopped answering pings; the connection was closed", {
             mayHaveArrived: true,

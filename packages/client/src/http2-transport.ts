@@ -15,6 +15,7 @@ import { UnreachableError } from "./errors.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { createHttpConnection } from "./http-connection.ts";
 import type { HttpConnection } from "./http-connection.ts";
+import type { ConnectionTimeouts } from "./http2-session.ts";
 import type { HttpRequest, HttpResponse } from "./http-requests.ts";
 import type { TlsOptions } from "./http-sockets.ts";
 import { impersonationHeaders } from "./impersonation.ts";
@@ -47,6 +48,8 @@ type ClusterMapping = { only: string } | { root: string };
 export interface Http2TransportOptions extends TlsOptions {
   /** May have a path, which is prepended to every request's path. */
   server: URL;
+  /** More addresses of the same server, with the same path; each is tried when another one cannot be reached. */
+  others?: readonly URL[] | undefined;
   cluster: ClusterMapping;
   /** A bearer token, or a function that returns the current one. */
   token?: string | (() => Promise<string>);
@@ -59,6 +62,8 @@ export interface Http2TransportOptions extends TlsOptions {
   /** Additional headers for the proxy's CONNECT request. */
   proxyHeaders?: Readonly<Record<string, string | readonly string[]>>;
   userAgent?: string;
+  /** How soon a server that does not answer is noticed; unset is as client-go. */
+  timeouts?: ConnectionTimeouts | undefined;
   /** The deadline of one request including its retries. */
   requestTimeoutMs?: number;
   /** How much the server may send; unset trusts it. */
@@ -98,9 +103,10 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
   const connection =
     options.connection ??
     createHttpConnection({
-      server,
+      servers: [server, ...(options.others ?? [])],
       tls: options,
       clock,
+      timeouts: options.timeouts,
       proxy: options.proxy ? { url: options.proxy, headers: options.proxyHeaders } : undefined,
     });
   const retrying = createRetryingConnection({ connection, token, credentials, clock });

@@ -18,7 +18,14 @@ export { UnknownKindError, createKindResolver } from "./kind-resolver.ts";
 export type { AnyKind, KindResolver } from "./kind-resolver.ts";
 export { connectionOf } from "./kubeconfig-connection.ts";
 export type { KubeconfigConnection } from "./kubeconfig-connection.ts";
-export { loadKubeconfig, loadKubeconfigs, parseKubeconfig, renderKubeconfig } from "./kubeconfig.ts";
+export {
+  loadKubeconfig,
+  loadKubeconfigs,
+  otherServersOf,
+  parseKubeconfig,
+  renderKubeconfig,
+  serverExtensions,
+} from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
 export { readJson, readText } from "./read-text.ts";
 export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";

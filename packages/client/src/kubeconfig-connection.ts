@@ -15,7 +15,7 @@ import { createExecCredentials } from "./exec-plugin.ts";
 import type { TlsOptions } from "./http-sockets.ts";
 import type { Impersonation } from "./impersonation.ts";
 import { readExecPlugin } from "./kubeconfig-exec.ts";
-import { stringAt, RECREATE_ADVICE } from "./kubeconfig.ts";
+import { otherServersOf, stringAt, RECREATE_ADVICE } from "./kubeconfig.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 import { parseProxyUrl, proxyFromEnvironment } from "./proxy-settings.ts";
 import type { Environment } from "./proxy-settings.ts";
@@ -23,6 +23,8 @@ import type { Environment } from "./proxy-settings.ts";
 /** Options of `createHttp2Transport` for reaching the server. */
 export interface KubeconfigConnection extends TlsOptions {
   server: URL;
+  /** More addresses of the same server; each is tried when another one cannot be reached. */
+  others?: readonly URL[];
   token?: string | (() => Promise<string>);
   /** Set when token or certificate come from files or a plugin, and so may change. */
   credentials?: CredentialSource;
@@ -94,6 +96,7 @@ export async function connectionOf(
       );
   }
   const server = serverOf(source, context.cluster, cluster);
+  const others = otherServersOf(source, cluster).map((address) => new URL(address));
   const ca = await material(config, cluster, "certificate-authority");
   const serverName = stringAt(cluster, "tls-server-name");
   const insecure = cluster["insecure-skip-tls-verify"] === true;
@@ -105,6 +108,7 @@ export async function connectionOf(
   const impersonate = impersonationOf(what, user);
   return {
     server,
+    others: others.length > 0 ? others : undefined,
     ca,
     insecure: insecure || undefined,
     serverName,

@@ -131,14 +131,25 @@ export function renderKubeconfig(connection: {
   key?: string;
   token?: string;
   namespace?: string;
+  /** More addresses of the same server. */
+  others?: readonly string[] | undefined;
 }): string {
-  const { name, server, ca, cert, key, token, namespace } = connection;
+  const { name, server, ca, cert, key, token, namespace, others } = connection;
   const base64 = (pem: string): string => Buffer.from(pem).toString("base64");
   const document = {
     apiVersion: "v1",
     kind: "Config",
     "current-context": name,
-    clusters: [{ name, cluster: { server, "certificate-authority-data": ca !== undefined ? base64(ca) : undefined } }],
+    clusters: [
+      {
+        name,
+        cluster: {
+          server,
+          "certificate-authority-data": ca !== undefined ? base64(ca) : undefined,
+          extensions: serverExtensions(others),
+        },
+      },
+    ],
     contexts: [{ name, context: { cluster: name, user: name, namespace } }],
     users: [
       {
@@ -153,6 +164,32 @@ export function renderKubeconfig(connection: {
     preferences: {},
   };
   return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/** kubectl ignores extensions that it does not know. */
+const SERVERS_EXTENSION = "flotilla.dev/servers";
+
+/** The extensions of a cluster in a kubeconfig that name more addresses of its server. */
+export function serverExtensions(others: readonly string[] | undefined): JsonObject[] | undefined {
+  if (others === undefined || others.length === 0) return undefined;
+  return [{ name: SERVERS_EXTENSION, extension: { servers: [...others] } }];
+}
+
+/** More addresses of the server of a cluster. Throws `UsageError` for what is none. */
+export function otherServersOf(source: string, cluster: JsonObject): string[] {
+  const { extensions } = cluster;
+  if (!Array.isArray(extensions)) return [];
+  const found = extensions.find((each) => isObject(each) && each["name"] === SERVERS_EXTENSION);
+  const extension = isObject(found) ? found["extension"] : undefined;
+  const servers = isObject(extension) ? extension["servers"] : undefined;
+  if (servers === undefined) return [];
+  if (!Array.isArray(servers)) throw new UsageError(`${SERVERS_EXTENSION} of ${source} must have a list of servers`);
+  return servers.map((server) => {
+    if (typeof server === "string" && URL.canParse(server) && new URL(server).protocol === "https:") return server;
+    throw new UsageError(
+      `${SERVERS_EXTENSION} of ${source} names ${JSON.stringify(server)}, which is not an https:// URL`,
+    );
+  });
 }
 
 function parseYaml(text: string, source: string): unknown {

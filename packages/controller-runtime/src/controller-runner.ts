@@ -7,6 +7,7 @@ import {
   TerminalError,
   type Clock,
   type Log,
+  type LogFields,
 } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { isNamespaceTerminating } from "@flotilla/apimachinery";
@@ -77,6 +78,42 @@ export interface ControllerMetrics {
   /** The same times in the buckets of workqueues. */
   workTime: Histogram;
   queueTime: Histogram;
+}
+
+/** The log of one reconcile. Most reconciles log nothing, so the log with the key is made for the first line. */
+class KeyLog implements Log {
+  readonly #base: Log;
+  readonly #key: string;
+  #own: Log | undefined;
+
+  constructor(base: Log, key: string) {
+    this.#base = base;
+    this.#key = key;
+  }
+
+  get #log(): Log {
+    return (this.#own ??= this.#base.with({ key: this.#key }));
+  }
+
+  debug(message: string, fields?: LogFields): void {
+    this.#log.debug(message, fields);
+  }
+
+  info(message: string, fields?: LogFields): void {
+    this.#log.info(message, fields);
+  }
+
+  warn(message: string, fields?: LogFields): void {
+    this.#log.warn(message, fields);
+  }
+
+  error(message: string, fields?: LogFields): void {
+    this.#log.error(message, fields);
+  }
+
+  with(fields: LogFields): Log {
+    return this.#log.with(fields);
+  }
 }
 
 export interface RunnerOptions<K> {
@@ -268,7 +305,7 @@ export class ControllerRunner<K> {
 
   async #work(key: K, id: string): Promise<void> {
     const { client, informers, signal } = this.#options;
-    const log = this.#log.with({ key: id });
+    const log = new KeyLog(this.#log, id);
     this.#reconciles++;
     const startMs = performance.now();
     try {

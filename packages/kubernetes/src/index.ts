@@ -153,6 +153,7 @@ export { matchesAnyTerm, matchesNode, matchesTerm, tolerates, toleratesTaint } f
 export { Node } from "./node/node-kind.ts";
 export { checkNodeSelectorTerm } from "./node/node-selector.ts";
 export { indexByController } from "./owned-kinds.ts";
+export { CSIDriver } from "./csi/csi-driver.ts";
 export { PersistentVolume } from "./persistentvolume/persistentvolume-kind.ts";
 export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts";
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
@@ -161,11 +162,12 @@ export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rule
 export { claimPods } from "./pod/claim-pods.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
-export { completePod, defaultContainer, defaultPodTemplate, defaultVolume } from "./pod/pod-defaults.ts";
+export { completePod, defaultContainer, defaultVolume, templateDefaults } from "./pod/pod-defaults.ts";
 export { Eviction } from "./pod/pod-eviction.ts";
 export { generatedPod } from "./pod/pod-from-template.ts";
 export { Pod } from "./pod/pod-kind.ts";
 export { qosClassOf } from "./pod/pod-prepare.ts";
+export { podReferences, usedApiObjects, volumeSecrets } from "./pod/pod-references.ts";
 export { containerTotals } from "./pod/pod-resources.ts";
 export { checkToleration } from "./pod/pod-scheduling.ts";
 export {

@@ -18,7 +18,7 @@ import { startParts, stopParts } from "./roles/process-parts.ts";
 import type { Part } from "./roles/process-parts.ts";
 
 export const startApiServer: Roles["apiServer"] = (options, progress, signal) =>
-  withHubProcess(options, progress, async (hubProcess) => {
+  withHubProcess(options, progress, signal, async (hubProcess) => {
     const { data, log, logFile, environment, failed, stop } = hubProcess;
     const { clock, random } = environment;
     const api = await createHubApiServer({

@@ -28,22 +28,26 @@ export function createClusterAccess(options: {
   /** PEM of the authorities of the server's certificate. */
   trusted: string;
   endpointOf(cluster: string): string;
+  /** More addresses of the hub. */
+  others?: readonly string[] | undefined;
   /** How long a token is valid; it has a successor after half of that. */
   lifetimeMs?: number | undefined;
 }): ClusterAccess {
-  const { server, tokens, authority, trusted: ca, endpointOf, lifetimeMs = LIFETIME_MS } = options;
+  const { server, tokens, authority, trusted: ca, endpointOf, others = [], lifetimeMs = LIFETIME_MS } = options;
+  const othersOf = (cluster: string): string[] =>
+    others.map((address) => (cluster === HUB ? address : `${address}/clusters/${cluster}`));
   return {
     kubeconfig(cluster) {
       const id = server.clusterId(cluster);
       const token = tokens.issue(cluster === HUB ? undefined : id, lifetimeMs);
-      return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, token });
+      return renderKubeconfig({ name: cluster, server: endpointOf(cluster), others: othersOf(cluster), ca, token });
     },
     issue(cluster, lifetime) {
       const { certificate: cert, key } = authority.issueClusterClient(ADMINISTRATOR, {
         cluster: server.clusterId(cluster),
         lifetimeMs: lifetime,
       });
-      return renderKubeconfig({ name: cluster, server: endpointOf(cluster), ca, cert, key });
+      return renderKubeconfig({ name: cluster, server: endpointOf(cluster), others: othersOf(cluster), ca, cert, key });
     },
   };
 }

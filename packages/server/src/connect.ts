@@ -47,6 +47,7 @@ export async function connectCluster(
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
     server: server.href.replace(/\/+$/, ""),
+    others: connection.others?.map(({ href }) => href.replace(/\/+$/, "")),
     ca,
     insecure,
     serverName,

@@ -5,7 +5,7 @@ import { HUB } from "@flotilla/apimachinery";
 import { elapsedMs, MetricsText, systemClock, systemRandom, writeProcessMetrics } from "@flotilla/base";
 import type { ControllersStanding, Roles } from "@flotilla/cli";
 import { connectionOf, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
-import type { Transport } from "@flotilla/client";
+import type { Http2TransportOptions, Transport } from "@flotilla/client";
 import { CONTROLLER_GROUPS } from "@flotilla/flotilla";
 import type { ControllerGroup } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
@@ -17,20 +17,28 @@ import { createStderrLog } from "./process/stderr-log.ts";
 /** After this a server that does not answer is reported. */
 const SILENT_MS = 5_000;
 
+/**
+ * An API server that is stopped, or behind a network that lost the connection, is noticed and left for another one. A
+ * renewal of a Lease has 5.5 seconds: time to notice it, to connect and to renew.
+ */
+const LEASE_TIMEOUTS = { connectMs: 1_500, pingAfterMs: 1_000, pingMs: 1_500 };
+const TIMEOUTS = { connectMs: 5_000, pingAfterMs: 5_000, pingMs: 10_000 };
+
 const environment = { clock: systemClock, random: systemRandom };
 
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
   const log = createStderrLog(options.logLevel, options.logFormat);
   const connection = await connectionOf(await loadKubeconfig(options.kubeconfig));
-  const connect = (): Transport =>
+  const connect = (timeouts: Http2TransportOptions["timeouts"]): Transport =>
     createHttp2Transport({
+      timeouts,
       ...connection,
       cluster: { root: HUB },
       userAgent: "flotilla-controllers",
       ...environment,
     });
-  const transport = connect();
-  const leases = connect();
+  const transport = connect(TIMEOUTS);
+  const leases = connect(LEASE_TIMEOUTS);
   const server = connection.server.href.replace(/\/+$/, "");
   const hub = reportConnection(transport, { log, server, signal });
   const { groups = CONTROLLER_GROUPS } = options;

@@ -14,7 +14,7 @@ const READY_POLL_MS = 20;
 export const startFleet: FleetStarter = async (options, progress, signal) => {
   const kruiseGates = options.kruiseGates === undefined ? undefined : readGates(options.kruiseGates);
   const wanted = options.memberNames ?? Array.from({ length: options.members }, (_, index) => `member${index + 1}`);
-  return withHubProcess(options, progress, async (hubProcess) => {
+  return withHubProcess(options, progress, signal, async (hubProcess) => {
     const { data, log, logFile, environment, failed, stop } = hubProcess;
     const { startMs } = options;
     const hub = await createHub({

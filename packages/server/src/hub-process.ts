@@ -14,9 +14,13 @@ import {
   createHttpServer,
   createMemoryEngine,
   DamagedStoreError,
+  createReplication,
   encryptEngine,
+  guardSuccession,
   HEALTH_PATHS,
   openSqliteEngine,
+  readSuccessor,
+  SupersededError,
 } from "@flotilla/apiserver";
 import type {
   AdministratorTokens,
@@ -25,6 +29,7 @@ import type {
   Auditor,
   Engine,
   ExternalTokens,
+  Successor,
 } from "@flotilla/apiserver";
 import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
 import type { Clock, Log, Random, Timer } from "@flotilla/base";
@@ -51,7 +56,8 @@ import { keepCertificates } from "./data/keep-certificates.ts";
 import { CLIENT_SUBJECTS } from "./keys/client-subjects.ts";
 import { hasHubKeys, openHubKeys } from "./keys/hub-keys.ts";
 import type { HubKeys } from "./keys/hub-keys.ts";
-import { missingKeysError, readKeyRecord, recordKeys } from "./keys/key-record.ts";
+import { missingKeysError, missingStandbyKeys, readKeyRecord, recordKeys } from "./keys/key-record.ts";
+import type { Promoted } from "./standby/follow-until-promoted.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
@@ -65,6 +71,11 @@ import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
+
+/** How soon the other API servers of a hub that was replaced end. */
+const SUCCESSION_POLL_MS = 1_000;
+
+type Replication = ReturnType<typeof createReplication>;
 
 const storePath = (data: string): string => join(data, STORE);
 
@@ -88,6 +99,7 @@ interface HubEnvironment extends WatchedStore {
   decisionsFile: string | undefined;
   storeBytes?(): number;
   storeQuotaBytes?: number;
+  replication: Replication;
   onFailure(error: Error): void;
 }
 
@@ -119,6 +131,7 @@ type Opened = (() => Promise<void>)[];
 export async function withHubProcess<T>(
   options: HubProcessOptions,
   progress: (text: string) => void,
+  signal: AbortSignal,
   use: (process: HubProcess) => Promise<T>,
 ): Promise<T> {
   const addresses = planAddress(options, networkInterfaces());
@@ -132,7 +145,7 @@ export async function withHubProcess<T>(
     for (const close of opened.splice(0).toReversed()) await close();
   };
   try {
-    const process = await openProcess(options, data, addresses, opened, stop, progress);
+    const process = await openProcess({ options, data, addresses, opened, stop, progress }, signal);
     if (tightened.length > 0)
       process.log.warn("removed permissions of other users", { files: tightened.length, first: tightened[0] });
     return await use(process);
@@ -177,25 +190,34 @@ function openStore({ store, ephemeral }: HubProcessOptions, data: string, log: L
   return ephemeral ? Promise.resolve(createMemoryEngine()) : openSqliteEngine({ path: storePath(data) });
 }
 
+interface OpenOptions {
+  options: HubProcessOptions;
+  data: string;
+  addresses: AddressPlan;
+  opened: Opened;
+  stop(): Promise<void>;
+  progress(text: string): void;
+}
+
 async function openProcess(
-  options: HubProcessOptions,
-  data: string,
-  addresses: AddressPlan,
-  opened: Opened,
-  stop: () => Promise<void>,
-  progress: (text: string) => void,
+  { options, data, addresses, opened, stop, progress }: OpenOptions,
+  signal: AbortSignal,
 ): Promise<HubProcess> {
   const logFile = logPath(data);
   const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   opened.push(closeLog);
   const encryption = await openEncryption(options.encryptionProviderConfig, { clock: systemClock, log });
   opened.push(encryption.close);
+  const failed = Promise.withResolvers<Error>();
+  const standby = await awaitPromotion({ options, data, log, opened, progress }, signal);
   progress("opening the store");
-  const store = await openStore(options, data, log);
+  const plain = await openStore(options, data, log);
+  const { store, replication } = await openSuccession(plain, { log, opened, onSuperseded: failed.resolve });
   // Until everything runs, a disk that takes no writes fails the start, which reports it.
   let isReady = false;
   const encrypted = encryptEngine(store, encryption.rules);
   const watched = watchStoreProblems(encrypted, systemClock, fileOnly, (text) => isReady && options.onProblem?.(text));
+  // The engines around the store close it.
   opened.push(() => watched.engine.close());
   if ((await watched.engine.revision()) > LONG_HISTORY) growYoungGeneration();
 
@@ -209,7 +231,6 @@ async function openProcess(
   const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
   const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
   if (audit) opened.splice(-1, 0, audit.close);
-  const failed = Promise.withResolvers<Error>();
   let access: ClusterAccess | undefined;
   // A free port is known once the server listens.
   let listening = options.port;
@@ -242,6 +263,7 @@ async function openProcess(
       port: () => listening,
       storeQuotaBytes: options.storeQuotaBytes,
       storeBytes: options.ephemeral || options.store ? undefined : () => sizeOfFiles(storePath(data)),
+      replication,
       onFailure: failed.resolve,
     },
     async serve({ server, client, stop: stopHub }, signal) {
@@ -257,6 +279,7 @@ async function openProcess(
         authority,
         trusted,
         endpointOf,
+        others: options.otherServers,
         lifetimeMs: options.kubeconfigLifetimeMs,
       });
       const port = await serveHttp(
@@ -267,7 +290,7 @@ async function openProcess(
       url = urlOf(addresses.advertise, port);
       access = clusterAccess;
       await publishClusterInfo(client, HUB, { server: url, ca: trusted }, signal);
-      await writeControllersKubeconfig(data, url, certificates);
+      await writeControllersKubeconfig({ data, url, others: options.otherServers }, certificates);
       const renewing = renewKubeconfigs(
         () => refreshKubeconfigs(data, server.clusters(), clusterAccess),
         systemClock,
@@ -279,9 +302,54 @@ async function openProcess(
     ready() {
       isReady = true;
       growYoungGeneration();
+      standby?.serving().catch((error: unknown) => log.error("the state of the standby was not written", { error }));
     },
     failed: failed.promise,
     stop,
+  };
+}
+
+/** A standby becomes the hub; any other process is one already. */
+async function awaitPromotion(
+  { options, data, log, opened, progress }: Omit<OpenOptions, "addresses" | "stop"> & { log: Log },
+  signal: AbortSignal,
+): Promise<Promoted | undefined> {
+  const { standbyOf, keys = join(data, "pki"), store } = options;
+  if (standbyOf === undefined) return undefined;
+  // Without them it would become another hub.
+  if (!(await hasHubKeys(keys))) throw missingStandbyKeys(keys);
+  const { followUntilPromoted } = await import("./standby/follow-until-promoted.ts");
+  const clock = systemClock;
+  const promoted = await followUntilPromoted({ data, primary: standbyOf, store, clock, log, progress }, signal);
+  const stopFencing = promoted.fencePrimary();
+  opened.push(async () => stopFencing());
+  return promoted;
+}
+
+/** The store as this hub writes it, until another hub takes over; then the process ends. */
+async function openSuccession(
+  store: Engine,
+  { log, opened, onSuperseded }: { log: Log; opened: Opened; onSuperseded(error: Error): void },
+): Promise<{ store: Engine; replication: Replication }> {
+  const before = await readSuccessor(store);
+  if (before) {
+    await store.close();
+    throw new SupersededError(before);
+  }
+  const end = (successor: Successor): void => onSuperseded(new SupersededError(successor));
+  // On a shared store another API server may have been asked.
+  const looking = store.isShared
+    ? every(systemClock, SUCCESSION_POLL_MS, () => {
+        readSuccessor(store).then(
+          (successor) => successor && end(successor),
+          (error: unknown) => log.debug("the successor of this hub cannot be read now", { error }),
+        );
+      })
+    : undefined;
+  opened.push(async () => looking?.cancel());
+  return {
+    store: guardSuccession(store, end),
+    replication: createReplication({ engine: store, clock: systemClock, log, onSuperseded: end }),
   };
 }
 
@@ -401,11 +469,14 @@ async function refreshKubeconfigs(data: string, clusters: readonly string[], acc
   }
 }
 
-async function writeControllersKubeconfig(data: string, url: string, certificates: Certificates): Promise<void> {
+async function writeControllersKubeconfig(
+  { data, url, others }: { data: string; url: string; others: readonly string[] | undefined },
+  certificates: Certificates,
+): Promise<void> {
   const { certificate: cert, key } = certificates.clients["controllers"] ?? { certificate: "", key: "" };
   await writeSecret(
     kubeconfigPath(data, "controllers"),
-    renderKubeconfig({ name: FLOTILLA_GROUP, server: url, ca: certificates.trusted, cert, key }),
+    renderKubeconfig({ name: FLOTILLA_GROUP, server: url, others, ca: certificates.trusted, cert, key }),
   );
 }
 

@@ -164,6 +164,10 @@ function contextOf(
       kubeconfig: async (...given) => (await import("./keys/key-files.ts")).keyFiles.kubeconfig(...given),
       rotate: async (...step) => (await import("./keys/key-files.ts")).keyFiles.rotate(...step),
     },
+    standbys: {
+      read: async (data) => (await import("./standby/standby-files.ts")).readStandbyState(data),
+      request: async (...request) => (await import("./standby/standby-files.ts")).writePromotionRequest(...request),
+    },
     stores: {
       check: async (...checked) => (await import("./data/stores.ts")).stores.check(...checked),
       repair: async (...repaired) => (await import("./data/stores.ts")).stores.repair(...repaired),

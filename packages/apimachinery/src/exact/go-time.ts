@@ -25,15 +25,22 @@ const ZONE = "Z07:00";
 const SECONDS_LAYOUT = "2006-01-02T15:04:05Z07:00";
 const MICRO_LAYOUT = "2006-01-02T15:04:05.000000Z07:00";
 
+/** How the server and most clients write times: almost every time that is checked. */
+const USUAL_DAY = String.raw`\d{4}-(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])|(?:0[13-9]|1[0-2])-(?:29|30)|(?:0[13578]|1[02])-31)`;
+const USUAL_CLOCK = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d`;
+const USUAL_SECONDS = new RegExp(`^${USUAL_DAY}${USUAL_CLOCK}Z$`);
+const USUAL_MICRO = new RegExp(String.raw`^${USUAL_DAY}${USUAL_CLOCK}\.\d{6}Z$`);
+
 /**
  * Why a string is not a time; undefined when it is valid. Fractions are required for a MicroTime and optional
  * otherwise.
  */
 export function timeProblem(value: string, micro: boolean): string | undefined {
+  if ((micro ? USUAL_MICRO : USUAL_SECONDS).test(value)) return undefined;
   const layout = micro ? MICRO_LAYOUT : SECONDS_LAYOUT;
-  const shown = `parsing time ${JSON.stringify(value)}`;
+  const shown = `parsing time ${quoted(value)}`;
   const cannot = (rest: string, part: string): string =>
-    `${shown} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(rest)} as ${JSON.stringify(part)}`;
+    `${shown} as ${JSON.stringify(layout)}: cannot parse ${quoted(rest)} as ${JSON.stringify(part)}`;
   let rest = value;
   let day = 0;
   let month = 0;
@@ -90,4 +97,15 @@ export function durationProblem(value: string): string | undefined {
     rest = rest.slice(number.length + unit.length);
   }
   return undefined;
+}
+
+/** Quotes as Go's time package: bytes outside of printable ASCII in hexadecimal. */
+function quoted(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
+  let result = "";
+  for (const byte of new TextEncoder().encode(text)) {
+    if (byte < 0x20 || byte >= 0x80) result += String.raw`\x${byte.toString(16).padStart(2, "0")}`;
+    else result += byte === 0x22 || byte === 0x5c ? `\\${String.fromCharCode(byte)}` : String.fromCharCode(byte);
+  }
+  return `"${result}"`;
 }

@@ -162,6 +162,11 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
     sent: DeepReadonly<JsonObject>,
     reported: { stored?: DeepReadonly<JsonObject>; warn(message: string): void },
   ): DeepReadonly<JsonObject>;
+  /**
+   * Checks the types of a whole sent object of a version, also of the parts that the request does not write. Parts that
+   * are identical in `known` are not checked. Throws a DecodeError.
+   */
+  decode?(version: string, sent: DeepReadonly<T>, known: DeepReadonly<T> | undefined): void;
   /** Returns the object to continue with. Runs before the schema: the writer owns the fields that it sets. */
   mutate?(review: Review<T>): DeepReadonly<T> | Promise<DeepReadonly<T>>;
   /**

@@ -165,11 +165,25 @@ function canonicalField(
 
 function canonicalValue(type: FactType, value: Json, place: Place, settled: Json | undefined): Json {
   if (type.shape === "leaf") return canonicalLeaf(type.leaf, value);
-  if (type.shape === "struct")
-    return canonicalStruct(type.struct, isObject(value) ? value : refuse(type, value), place, settled);
+  if (type.shape === "struct") {
+    const object = isObject(value) ? value : refuse(type, value);
+    if (type.struct.name === "PodTemplateSpec" && place === "inside")
+      return canonicalTemplate(type.struct, object, settled);
+    return canonicalStruct(type.struct, object, place, settled);
+  }
   if (type.shape === "list")
     return canonicalList(type.of, Array.isArray(value) ? value : refuse(type, value), place, settled);
   return canonicalMap(type.of, isObject(value) ? value : refuse(type, value), place, settled);
+}
+
+/** A template is shared by the objects of a workload on the hub and on its members, and is decoded for each of them. */
+const canonicalTemplates = new WeakSet<JsonObject>();
+
+function canonicalTemplate(struct: FactStruct, template: JsonObject, settled: Json | undefined): JsonObject {
+  if (canonicalTemplates.has(template)) return template;
+  const after = canonicalStruct(struct, template, "inside", settled);
+  canonicalTemplates.add(after);
+  return after;
 }
 
 function canonicalList(of: FactType, list: Json[], place: Place, settled: Json | undefined): Json[] {

@@ -110,15 +110,14 @@ export function builtInAdmission<T extends KubernetesObject>(
   } = {},
 ): Admission<T> {
   const { complete, completeStatus, prepare, validate, validateStatus, warnings } = rules;
+  const tableOf = (version: string): string =>
+    typeof facts === "string" ? facts : required(facts[version], `the fact table of ${kind.kind} ${version}`);
   return {
     for: kind,
     on: ["CREATE", "UPDATE"],
+    decode: (version, sent, known) => void canonicalObject<T>(tableOf(version), kind.kind, sent, known),
     mutate(review) {
-      const table =
-        typeof facts === "string"
-          ? facts
-          : required(facts[review.version], `the fact table of ${kind.kind} ${review.version}`);
-      const object = canonicalObject<T>(table, kind.kind, review.object, review.settled);
+      const object = canonicalObject<T>(tableOf(review.version), kind.kind, review.object, review.settled);
       if (review.subresource === "status") return completeStatus ? completeStatus(object, review) : object;
       return complete && needsRules(review, object) ? complete(object, review) : object;
     },

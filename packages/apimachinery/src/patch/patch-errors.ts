@@ -63,12 +63,13 @@ const KINDS: Readonly<Record<string, string>> = { object: "map", array: "slice",
  */
 export function conversionProblem(problem: string): string {
   const match = /^json: cannot unmarshal (\w+)(?: (\S+))? into Go struct field \S+ of type (.*)$/.exec(problem);
-  if (!match) return problem;
+  if (!match) return problem.startsWith("illegal base64 data") ? `error decoding from json: ${problem}` : problem;
   const [, type = "", number = "", target = ""] = match;
   const from = number.includes(".") ? "float64" : (KINDS[type] ?? type);
   if (target.startsWith("[]")) return `cannot restore slice from ${from}`;
   if (target.startsWith("map[")) return `cannot restore map from ${from}`;
-  return target.includes(".") ? `cannot restore struct from: ${from}` : `cannot convert ${from} to ${target}`;
+  if (target.includes(".")) return `cannot restore struct from: ${from}`;
+  return from === "map" || from === "slice" ? `unrecognized type: ${target}` : `cannot convert ${from} to ${target}`;
 }
 
 /** The format of maps and lists in the real server's messages: `map[a:1 b:[x y]]`. */

@@ -36,6 +36,21 @@ test("while a secret is replaced, tokens of both are accepted, and after that on
   expect([retired.read(before), retired.read(after)].map((scope) => scope !== undefined)).toEqual([false, true]);
 });
 
+test("a token whose signature was checked before is rejected when it ends, and one that only shares its payload always", () => {
+  let nowMs = 0;
+  const tokens = createAdministratorTokens(["secret"], () => nowMs);
+  const token = tokens.issue("paris.7", DAY);
+  const other = createAdministratorTokens(["other secret"], () => 0).issue("paris.7", DAY);
+
+  expect([tokens.read(token), tokens.read(token), tokens.read(other)]).toEqual([
+    { clusterId: "paris.7" },
+    { clusterId: "paris.7" },
+    undefined,
+  ]);
+  nowMs = 2 * DAY;
+  expect(tokens.read(token)).toBeUndefined();
+});
+
 const forged: Record<string, (token: string) => string> = {
   "another cluster": (token) => token.replace(/\.[^.]+\./, `.${encode({ exp: 2_000_000_000 })}.`),
   "no signature": (token) => token.slice(0, token.lastIndexOf(".") + 1),

@@ -16,10 +16,14 @@ export function accessOf(
   // A field selector on metadata.name turns reading a collection into reading that object. Other verbs ignore it.
   const name =
     route.name ?? (verb === "list" || verb === "watch" ? nameSelected(query.get("fieldSelector")) : undefined);
+  const fieldSelector = SELECTING.has(verb) ? query.get("fieldSelector") || undefined : undefined;
   // A namespace belongs to itself, so that a role in the namespace can allow reading it.
   const namespace = route.namespace ?? (resource === "namespaces" ? route.name : undefined);
-  return { verb, resource: { group, version, resource, subresource: subresource || undefined, namespace, name } };
+  const accessed = { group, version, resource, subresource: subresource || undefined, namespace, name };
+  return { verb, resource: fieldSelector === undefined ? accessed : { ...accessed, fieldSelector } };
 }
+
+const SELECTING = new Set(["list", "watch", "deletecollection"]);
 
 function accessVerb(method: string, { name, watch }: ResourceRoute, query: URLSearchParams): string {
   if (watch) return "watch";

@@ -7,6 +7,8 @@
  */
 import type { AccessRequest, Authorizer, Decision, IsController } from "../request/authorize.ts";
 import { isMaster } from "../request/authorize.ts";
+import type { NodeAuthorizer } from "./node-authorizer.ts";
+import { nodeOf } from "./node-identity.ts";
 import type { Rbac } from "./rbac.ts";
 
 export interface Opinion {
@@ -23,19 +25,27 @@ export interface ForeignAuthorizer {
   ask(request: AccessRequest): Opinion | Promise<Opinion>;
 }
 
-export type ConfiguredAuthorizer = "roles" | ForeignAuthorizer;
+/** `nodes`: what kubelets may do, by the pods of their node. */
+export type ConfiguredAuthorizer = "nodes" | "roles" | ForeignAuthorizer;
+
+/** The authorizers of a server that has no configuration. */
+export const DEFAULT_AUTHORIZERS: readonly ConfiguredAuthorizer[] = ["nodes", "roles"];
 
 export function createAuthorizerChain(
-  roles: Rbac,
+  { roles, nodes }: { roles: Rbac; nodes: NodeAuthorizer },
   authorizers: readonly ConfiguredAuthorizer[],
   isController: IsController,
 ): Authorizer {
-  const foreign = authorizers.filter((each) => each !== "roles").map(({ name }) => name);
+  const foreign = authorizers.flatMap((each) => (typeof each === "string" ? [] : [each.name]));
+  const areRolesEnough = foreign.length === 0 && authorizers.includes("roles");
 
   function askFrom(index: number, request: AccessRequest, before: Collected): Decision | Promise<Decision> {
     for (let place = index; place < authorizers.length; place++) {
       const authorizer = authorizers[place] as ConfiguredAuthorizer;
-      const answer = authorizer === "roles" ? opinionOfRoles(roles.decide(request)) : authorizer.ask(request);
+      const answer =
+        authorizer === "roles"
+          ? opinionOfRoles(roles.decide(request))
+          : (authorizer === "nodes" ? nodes : authorizer).ask(request);
       if (answer instanceof Promise)
         return answer.then((opinion) => decided(opinion, before) ?? askFrom(place + 1, request, before));
       const decision = decided(answer, before);
@@ -51,16 +61,20 @@ export function createAuthorizerChain(
 
   return {
     decide(request) {
-      if (isMaster(request.user) || isController(request.user)) return roles.decide(request);
+      const { user } = request;
+      if (isMaster(user) || isController(user) || (areRolesEnough && nodeOf(user) === undefined))
+        return roles.decide(request);
       return askFrom(0, request, { reasons: [], errors: [] });
     },
     rulesFor(cluster, user, namespace) {
       const known = authorizers.includes("roles")
         ? roles.rulesFor(cluster, user, namespace)
         : { rules: [], missing: [] };
-      return foreign.length === 0
-        ? known
-        : { ...known, incomplete: `the authorizer ${foreign.join(", ")} cannot list the rules of a user` };
+      if (foreign.length > 0)
+        return { ...known, incomplete: `the authorizer ${foreign.join(", ")} cannot list the rules of a user` };
+      return authorizers.includes("nodes") && nodeOf(user) !== undefined
+        ? { ...known, incomplete: "node authorizer does not support user rule resolution" }
+        : known;
     },
     rulesOf: (...role) => roles.rulesOf(...role),
   };

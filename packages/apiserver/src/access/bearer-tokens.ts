@@ -87,7 +87,7 @@ export function createBearerTokens(
       if (known && (known.cluster === undefined || (known.cluster === clusterName && !known.removed?.aborted)))
         return forApi(known.user);
       const cluster = accounts?.clusters.get(clusterName);
-      const scope = administrators?.read(token);
+      const scope = administrators?.read(token, digest);
       if (scope && (scope.clusterId === undefined || (cluster && clusterId(cluster) === scope.clusterId)))
         return forApi(ADMINISTRATOR);
       const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
@@ -105,7 +105,7 @@ export function createBearerTokens(
     async homeOf(token, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);
       if (known) return known.cluster;
-      const scope = administrators?.read(token);
+      const scope = administrators?.read(token, digest);
       if (scope)
         return scope.clusterId && accounts?.clusters.all().find((each) => clusterId(each) === scope.clusterId)?.name;
       return (await accounts?.tokens.homeOf(token, accounts.clusters.all()))?.name;

@@ -12,9 +12,9 @@ import { MASTERS, accessDenied } from "../request/authorize.ts";
 import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
 import { confirm, Decisions } from "../request/decisions.ts";
 import type { ApiRequest, UserInfo } from "../request/request.ts";
+import { NODE_PREFIX, NODES_GROUP } from "./node-identity.ts";
 import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
-const NODE_PREFIX = "system:node:";
 const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 const EXTRA_HEADER = "impersonate-extra-";
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
@@ -141,7 +141,7 @@ function checkIdentity(
 
   const given =
     node !== undefined
-      ? ["system:nodes"]
+      ? [NODES_GROUP]
       : account && identity.groups.length === 0
         ? accountGroups(account.namespace)
         : identity.groups;

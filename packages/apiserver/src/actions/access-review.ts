@@ -137,11 +137,25 @@ function requestOf(
       subresource: subresource || undefined,
       namespace: namespace || undefined,
       name: name || undefined,
+      fieldSelector: fieldSelectorOf(resourceAttributes.fieldSelector),
     },
   };
 }
 
-/** Selectors do not narrow any rule here, but one that cannot be parsed is reported. */
+/** The readable requirements as a request would have them; undefined when there are none. */
+function fieldSelectorOf({ rawSelector, requirements = [] }: Attributes["fieldSelector"] & object = {}):
+  | string
+  | undefined {
+  if (rawSelector) return rawSelector;
+  const terms = requirements.flatMap(({ key, operator, values = [] }) =>
+    (operator === "In" || operator === "NotIn") && values.length === 1
+      ? [`${key}${operator === "In" ? "=" : "!="}${(values[0] ?? "").replaceAll(/[\\,=]/g, String.raw`\$&`)}`]
+      : [],
+  );
+  return terms.length === 0 ? undefined : terms.join(",");
+}
+
+/** Selectors narrow no rule of a role; the Node authorizer reads them. One that cannot be parsed is reported. */
 function selectorErrors({ fieldSelector, labelSelector }: Attributes): string[] {
   const errors: string[] = [];
   const report = (what: string, good: number, bad: number): void => {

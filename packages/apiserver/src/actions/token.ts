@@ -5,7 +5,9 @@ import { Node, Pod, TokenRequest } from "@flotilla/kubernetes";
 import { formatTime, randomUuid } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { BoundObjects, NamedObject } from "../access/account-claims.ts";
-import type { Action } from "./action.ts";
+import { checkNodeToken } from "../admission/node-restriction.ts";
+import { Decisions } from "../request/decisions.ts";
+import type { Action, ActionDependencies } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 
 import type { RequestContext } from "../request/context.ts";
@@ -63,6 +65,7 @@ export const token: Action = {
     const spec = object.spec as unknown as Spec;
     const { audiences: asked = [], expirationSeconds = DEFAULT_SECONDS } = spec;
     checkLifetime(expirationSeconds);
+    await checkNode(deps, context, read, spec);
     const bound = spec.boundObjectRef ? boundObjects(read, context, spec.boundObjectRef) : {};
     const audiences = asked.length > 0 ? asked : accountTokens.audiences;
     const nowMs = clock.now();
@@ -96,6 +99,24 @@ export const token: Action = {
     };
   },
 };
+
+/** What the request of a node may contain, which a role can extend by audiences. */
+async function checkNode(
+  { authorizer }: ActionDependencies,
+  { user, cluster, namespace = "", name = "" }: RequestContext,
+  read: ClusterReader,
+  spec: Spec,
+): Promise<void> {
+  const decisions = new Decisions(authorizer);
+  const mayRequest = (audience: string): boolean =>
+    decisions.decide({
+      user,
+      cluster: cluster.name,
+      verb: "request-serviceaccounts-token-audience",
+      resource: { group: "", version: "v1", resource: audience, namespace, name },
+    }).allowed;
+  await decisions.settle(() => checkNodeToken({ user, namespace, account: name, read, mayRequest }, spec));
+}
 
 function withLifetime(object: JsonObject): JsonObject {
   return { ...object, spec: { expirationSeconds: DEFAULT_SECONDS, ...(object.spec as JsonObject | undefined) } };

@@ -21,10 +21,13 @@ export interface AdmissionChain {
   of(kind: Kind, operation: Operation): ChainSteps;
   /** Steps that convert a sent object to the declared form of its kind; for every operation. */
   canonical(kind: Kind): readonly AnyStep[];
+  /** Steps that check the types of a whole sent object; for every operation. */
+  decoding(kind: Kind): readonly AnyStep[];
 }
 
 interface KindSteps extends Record<Operation, ChainSteps> {
   canonical: readonly AnyStep[];
+  decoding: readonly AnyStep[];
 }
 
 export function createAdmissionChain(steps: readonly AnyStep[]): AdmissionChain {
@@ -38,6 +41,7 @@ export function createAdmissionChain(steps: readonly AnyStep[]): AdmissionChain 
   return {
     of: (kind, operation) => stepsOf(kind)[operation],
     canonical: (kind) => stepsOf(kind).canonical,
+    decoding: (kind) => stepsOf(kind).decoding,
   };
 }
 
@@ -64,6 +68,7 @@ function indexSteps(steps: readonly AnyStep[]): KindSteps {
   };
   return {
     canonical: steps.filter(({ canonical }) => canonical),
+    decoding: steps.filter(({ decode }) => decode),
     CREATE: on("CREATE"),
     UPDATE: on("UPDATE"),
     DELETE: on("DELETE"),

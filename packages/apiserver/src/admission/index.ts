@@ -7,6 +7,7 @@ import { defaultTolerations } from "./default-tolerations.ts";
 import { deviceClaims } from "./device-claims.ts";
 import { endpointSlices } from "./endpoint-slices.ts";
 import { limitRanger } from "./limit-ranger.ts";
+import { nodeRestriction } from "./node-restriction.ts";
 import { podSecurity } from "./pod-security.ts";
 import { priority } from "./priority.ts";
 import { priorityClassDefault } from "./priority-class.ts";
@@ -29,6 +30,7 @@ export function createBuiltInSteps(options: BuiltInStepOptions): readonly AnySte
     ...createCertificateSteps(options),
     limitRanger,
     createServiceAccountStep(options.arePodsTemplates),
+    nodeRestriction,
     taintNodes,
     podSecurity,
     priority,

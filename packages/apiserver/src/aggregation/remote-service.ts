@@ -94,7 +94,7 @@ export function createRemoteService(
       void connections.get(oldest)?.close();
       connections.delete(oldest);
     }
-    const connection = createHttpConnection({ server, tls: tls(), clock });
+    const connection = createHttpConnection({ servers: [server], tls: tls(), clock });
     connections.set(server.host, connection);
     return connection;
   };

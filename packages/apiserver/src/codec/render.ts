@@ -6,7 +6,7 @@
  * A stored value begins `{"apiVersion":…,"kind":…,"metadata":{`, so the insert position is in its first bytes.
  */
 import { parseFor } from "./exact-json.ts";
-import { copy, invariant, isObject } from "@flotilla/base";
+import { invariant, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { encodeSharing, FIRST_FIELDS } from "./encode.ts";
 import type { Former, Layout } from "./encode.ts";
@@ -319,13 +319,11 @@ function upgradeStored(object: JsonObject, served: ServedVersion): JsonObject {
 
 function convertFromStorage(entry: StoredObject, served: ServedVersion): JsonObject {
   const { storage } = served.resource;
-  const known = viewOf(entry, storage).object?.deref();
-  const stored = known ?? parseStored(entry, storage);
+  const stored = viewOf(entry, storage).object?.deref() ?? parseStored(entry, storage);
   const version = served.fromStorage ? served.fromStorage(stored) : stored;
-  // An object parsed only for this conversion is not shared.
-  const converted = known ? copy(version) : version;
-  converted.apiVersion = served.apiVersion;
-  return admitted(ordered(converted), served);
+  // The versions share their parts, except the metadata, which is completed later.
+  const metadata = isObject(version.metadata) ? { ...version.metadata } : {};
+  return admitted(ordered({ ...version, apiVersion: served.apiVersion, metadata }), served);
 }
 
 /** Prunes and defaults an object from storage: new defaults appear on old objects, removed fields disappear. */

@@ -39,7 +39,7 @@ const CONFIGURATION = {
     authorizers: s.array(
       "The authorizers, in order.",
       s.object({
-        type: s.string("Webhook or RBAC."),
+        type: s.string("Webhook, Node or RBAC."),
         name: s.string("The name, in logs and metrics."),
         webhook: s.optional(webhook),
       }),
@@ -48,7 +48,7 @@ const CONFIGURATION = {
 } as const;
 
 export type AuthorizerSettings =
-  | { readonly type: "RBAC" }
+  | { readonly type: "RBAC" | "Node" }
   | { readonly type: "Webhook"; readonly kubeconfig: string; readonly settings: AuthorizationWebhookSettings };
 
 /** A webhook keeps a request waiting, so there are few. */
@@ -65,21 +65,23 @@ export function readAuthorizationConfiguration(content: string, file: string): A
   if (authorizers.length === 0) fail("authorizers: Required value: at least one authorizer is required");
   const names = new Set<string>();
   let webhooks = 0;
-  let hasRoles = false;
+  const once = new Set<string>();
   return authorizers.map(({ type, name, webhook: own }, index): AuthorizerSettings => {
     const at = `authorizers[${index}]`;
     const [problem] = dnsSubdomainProblems(name);
     if (problem !== undefined) fail(`${at}.name: Invalid value: ${JSON.stringify(name)}: ${problem}`);
     if (names.has(name)) fail(`${at}.name: Duplicate value: ${JSON.stringify(name)}`);
     names.add(name);
-    if (type === "RBAC") {
-      if (hasRoles) fail(`${at}.type: Duplicate value: "RBAC"`);
+    if (type === "RBAC" || type === "Node") {
+      if (once.has(type)) fail(`${at}.type: Duplicate value: ${JSON.stringify(type)}`);
       if (own) fail(`${at}.webhook: Invalid value: webhook can only be set for the type Webhook`);
-      hasRoles = true;
+      once.add(type);
       return { type };
     }
     if (type !== "Webhook")
-      return fail(`${at}.type: Unsupported value: ${JSON.stringify(type)}: supported values: "Webhook", "RBAC"`);
+      return fail(
+        `${at}.type: Unsupported value: ${JSON.stringify(type)}: supported values: "Node", "RBAC", "Webhook"`,
+      );
     if (!own) return fail(`${at}.webhook: Required value: required when type=Webhook`);
     if (++webhooks > MAX_WEBHOOKS) fail(`authorizers: Too many: at most ${MAX_WEBHOOKS} webhooks`);
     try {

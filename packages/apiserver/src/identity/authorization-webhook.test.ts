@@ -215,7 +215,8 @@ describe("configurations that are rejected", () => {
       );
 
     expect(() => readAuthorizationConfiguration(long, "f.yaml")).toThrow("must be at most 30s");
-    expect(read("[{type: Node, name: node}]")).toThrow('supported values: "Webhook", "RBAC"');
+    expect(read("[{type: ABAC, name: abac}]")).toThrow('supported values: "Node", "RBAC", "Webhook"');
+    expect(read("[{type: Node, name: a}, {type: Node, name: b}]")).toThrow('Duplicate value: "Node"');
     expect(read("[{type: RBAC, name: a}, {type: RBAC, name: a}]")).toThrow("Duplicate value");
     expect(read("[]")).toThrow("at least one authorizer");
   });

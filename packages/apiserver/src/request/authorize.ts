@@ -26,6 +26,8 @@ export interface AccessedResource {
   subresource?: string;
   namespace?: string;
   name?: string;
+  /** What a request about several objects is limited to; rules of roles do not read it. */
+  fieldSelector?: string | undefined;
 }
 
 export interface Decision {

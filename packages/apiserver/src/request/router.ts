@@ -35,6 +35,8 @@ export type Route =
   | { type: "metrics"; of: "server" | "members" }
   /** `/debug/api_priority_and_fairness/dump_…` */
   | { type: "flow-dump"; of: string }
+  /** What a standby hub asks: `/replication/changes`, `/replication/step-down`. */
+  | { type: "replication"; action: "changes" | "step-down" }
   /** Several requests in one dry run. */
   | { type: "dry-run" }
   | { type: "root" }
@@ -94,6 +96,10 @@ export function routeOf(path: string): Route {
     case "debug":
       return segments[1] === "api_priority_and_fairness" && segments.length === 3
         ? { type: "flow-dump", of: segments[2]?.replace(/^dump_/, "") ?? "" }
+        : UNKNOWN;
+    case "replication":
+      return segments.length === 2 && (segments[1] === "changes" || segments[1] === "step-down")
+        ? { type: "replication", action: segments[1] }
         : UNKNOWN;
     case "dry-run":
       return segments.length === 1 ? { type: "dry-run" } : UNKNOWN;

@@ -1,6 +1,7 @@
 /**
  * The transport for controllers in the same process: the same operations without serialization. It returns the object
- * that all readers share. It copies the objects it receives, except for parts that are identical to the stored object.
+ * that all readers share. The objects that it receives are shared from then on, too: their parts become parts of the stored
+ * object, so that a pod template is one object from the hub to every member.
  */
 import { deepFreeze, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
@@ -13,7 +14,7 @@ import type {
   TransportRequest,
   TransportWatchEvent,
 } from "@flotilla/client";
-import { ApiError, badRequest, copySharing, HUB, withoutUndefined } from "@flotilla/apimachinery";
+import { ApiError, badRequest, shareParts, HUB, withoutUndefined } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import { nameSelected } from "../access/attributes.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -44,7 +45,7 @@ export interface DirectTransportOptions {
   user: UserInfo;
   /** Handles requests that are not operations on a resource of this server: discovery, proxies, aggregated kinds. */
   handle: Handle;
-  /** For tests: freezes shared objects, so that a reader that modifies one fails. */
+  /** For tests: freezes shared objects, sent and received, so that code that modifies one fails. */
   freeze: boolean;
   /** Called by each watch with the change of its number of undelivered events. */
   track: (change: number) => void;
@@ -148,6 +149,7 @@ export function createDirectTransport({
   return {
     async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
       const { path, verb, query } = request;
+      shared(request.body);
       if (isRemote(path)) return shared(await remote.send(request, signal));
       if (deps.cache.isShared && !(isRead(verb) && query?.["resourceVersion"])) await deps.cache.fresh(signal);
       const audit = begin(path, verb, query);
@@ -310,9 +312,8 @@ function inputOf(
     object() {
       if (!isObject(body)) throw badRequest("the request body must be an object");
       const stored = verb === "update" ? storedObject(deps, context) : undefined;
-      return { object: copySharing(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
+      return { object: shareParts(body, stored) as JsonObject, duplicates: [], sharesWith: stored };
     },
-    // A patch is read, never kept or changed, so it is copied only where JSON would drop fields.
     value: () => (body === undefined ? undefined : withoutUndefined(body as Json)),
     patch: () => ({ value: withoutUndefined(body as Json), duplicates: [] }),
     patchType: () => patchType ?? "merge",

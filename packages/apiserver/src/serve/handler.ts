@@ -45,6 +45,7 @@ import {
   timeoutOf,
 } from "./operations.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
+import type { Replication } from "../replication/replication.ts";
 import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
@@ -94,6 +95,8 @@ export interface HandlerOptions {
   workloads?: WorkloadMetrics;
   /** Which requests wait when the server is busy; unset: none. */
   flow?: FlowControl;
+  /** For standby hubs; unset: there can be none. */
+  replication?: Replication | undefined;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
   /** Shared with the transports of controllers. */

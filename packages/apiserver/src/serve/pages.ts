@@ -14,6 +14,7 @@ import { flowDumps, renderFlowDump } from "../flowcontrol/flow-dump.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import type { HealthState } from "./health.ts";
 import type { ServerMetrics } from "./server-metrics.ts";
+import type { Replication } from "../replication/replication.ts";
 import { openApiV2Response, openApiV3Response } from "../openapi/openapi.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import type { OperationDependencies } from "./operations.ts";
@@ -32,6 +33,8 @@ export interface PageOptions {
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
   flow?: Pick<FlowControl, "writeMetrics" | "levels">;
+  /** For standby hubs; unset: there can be none. */
+  replication?: Replication | undefined;
 }
 
 /** Metrics of the workloads on members. */
@@ -55,6 +58,7 @@ export function pageResponse(
     writeControllerMetrics,
     workloads,
     flow,
+    replication,
   }: PageOptions,
   cluster: LogicalCluster,
   route: PageRoute,
@@ -63,6 +67,10 @@ export function pageResponse(
   if (route.type === "unknown") throw new PageNotFound();
   // Health endpoints accept any method, as in Kubernetes.
   if (route.type === "health") return healthResponse(route, request.query, health, cluster.name === HUB);
+  if (route.type === "replication") {
+    if (!replication || cluster.name !== HUB) throw new PageNotFound();
+    return replication.respond(request, route.action);
+  }
   if (request.method !== "GET") throw methodNotAllowed();
   const remotes = deps.aggregation.remotes(cluster.name);
   switch (route.type) {

@@ -8,10 +8,10 @@ import type { Guard, Write } from "./engine.ts";
 const MAX_KEY_LENGTH = 2048;
 
 /**
- * An object names its cluster, its namespace, its CRD and a few counters. Each guard costs a lookup, and etcd limits the
+ * An object names its cluster, its namespace, its CRD and a few counters; 32 of a writer, and that of the hub's succession. Each guard costs a lookup, and etcd limits the
  * operations of a transaction to 128.
  */
-const MAX_GUARDS = 32;
+const MAX_GUARDS = 33;
 
 /** Rejects writes that engines would store or decide differently. */
 export function checkWrite({ key, expect, value, guards }: Write): void {

@@ -23,6 +23,7 @@ import { checkIdentity } from "./identity.ts";
 import { trackFields } from "./managed-fields.ts";
 import { generatedName, metadataForCreate } from "./metadata.ts";
 import { metadataOf } from "../codec/metadata.ts";
+import { checkUnwrittenParts } from "./unwritten-parts.ts";
 import { withoutInitialStatus } from "./written-parts.ts";
 import { settleDefinitions, storeObject, withManagers, withoutRepeatedOwners } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
@@ -47,9 +48,6 @@ export async function createObject(
   const options = writeOptions(context, "CreateOptions");
   const metadata = metadataOf(body.object);
   checkIdentity(context, body.object, undefined);
-  const { resourceVersion } = metadata;
-  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion))
-    throw plainError("resourceVersion should not be set on objects to be created");
   for (let attempt = 1; ; attempt++) {
     const generated = generatedName(metadata, deps.random);
     const name = generated ?? (typeof metadata.name === "string" ? metadata.name : "");
@@ -83,6 +81,7 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
     // A mutating policy or webhook may have changed the name.
     const stored = textOf(metadataOf(object).name ?? name);
     const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, stored));
+    if (request.verb === "create") checkNoVersion(request.body.object);
     if (found.entry) return undefined;
     const entry = await storeObject(
       deps,
@@ -98,6 +97,13 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
     if (attempt === MAX_ATTEMPTS) throw conflict(resource.name, name, UNSETTLED_MESSAGE);
     context = renewedContext(deps, context);
   }
+}
+
+/** The store of kube-apiserver checks this, so only an object that is otherwise valid is rejected for it. */
+function checkNoVersion(object: JsonObject): void {
+  const { resourceVersion } = metadataOf(object);
+  if (typeof resourceVersion === "string" && /^[1-9]\d*$/.test(resourceVersion))
+    throw plainError("resourceVersion should not be set on objects to be created");
 }
 
 const UNSETTLED_MESSAGE =
@@ -124,6 +130,7 @@ function admitNew(
 ): JsonObject | Promise<JsonObject> {
   const { served, namespace } = context;
   const { resource } = served;
+  checkUnwrittenParts(deps, context, body.object, undefined);
   const given = metadataOf(body.object);
   let object = ordered({
     ...body.object,

@@ -49,10 +49,14 @@ function canonicalOf(
   }
 }
 
-/** Rejects metadata that cannot be decoded. Throws 400. */
-export function checkReadable({ served }: RequestContext, { metadata, kind: sent, apiVersion }: JsonObject): void {
+/** Rejects metadata that cannot be decoded. Throws 400. Parts that are those of the stored metadata are valid. */
+export function checkReadable(
+  { served }: RequestContext,
+  { metadata, kind: sent, apiVersion }: JsonObject,
+  stored?: JsonObject,
+): void {
   const { kind } = served.resource;
-  const problem = kind.builtIn ? undefined : metadataProblem(metadata);
+  const problem = kind.builtIn ? undefined : metadataProblem(metadata, stored);
   if (problem !== undefined)
     throw undecodable(
       {

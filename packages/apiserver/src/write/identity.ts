@@ -30,7 +30,7 @@ export function checkIdentity(
 ): void {
   const { served } = context;
   const { kind } = served.resource;
-  checkReadable(context, object);
+  checkReadable(context, object, stored);
   const sentKind = textOf(object.kind ?? "") || kind.kind;
   const sentVersion = textOf(object.apiVersion ?? "") || served.apiVersion;
   if (sentKind !== kind.kind || sentVersion !== served.apiVersion)
@@ -41,7 +41,7 @@ export function checkIdentity(
 }
 
 /** Fields that the server replaces, so they are not checked again later. */
-const REPLACED = new Set([
+export const REPLACED_METADATA = new Set([
   "uid",
   "resourceVersion",
   "generation",
@@ -56,7 +56,7 @@ const REPLACED = new Set([
 function needsNoCheck(metadata: Json | undefined, stored: JsonObject = {}): boolean {
   if (!isObject(metadata)) return metadata === undefined || metadata === null;
   // Values that an update repeats from the stored object are valid.
-  for (const key in metadata) if (REPLACED.has(key) && metadata[key] !== stored[key]) return false;
+  for (const key in metadata) if (REPLACED_METADATA.has(key) && metadata[key] !== stored[key]) return false;
   const { name, namespace } = metadata;
   return (name === undefined || typeof name === "string") && (namespace === undefined || typeof namespace === "string");
 }

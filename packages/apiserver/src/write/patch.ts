@@ -42,8 +42,9 @@ import type { ServedVersion } from "../resources/resources.ts";
 import { insertObject } from "./create.ts";
 import { checkMayCreate } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
-import { rewriteObject } from "./update.ts";
+import { checkVersionText, rewriteObject } from "./update.ts";
 import type { Change } from "./update.ts";
+import { checkUnwrittenParts } from "./unwritten-parts.ts";
 import { textOf } from "../codec/text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
@@ -179,6 +180,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
     return form;
   };
   const compute = (live: JsonObject | undefined): JsonObject => {
+    checkUnwrittenParts(deps, context, applied, live);
     const object = applyConfiguration({
       live,
       applied: formFor(live),
@@ -232,8 +234,10 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
   const rewrite = (): Promise<Written> =>
     rewriteObject(deps, request, (live) => {
       const sent = metadataOf(applied).resourceVersion;
-      if (typeof sent === "string" && sent !== "" && sent !== "0" && sent !== metadataOf(live).resourceVersion)
-        throw conflict(resource.name, name, CONFLICT_MESSAGE);
+      if (typeof sent === "string" && sent !== "" && sent !== "0") {
+        checkVersionText(sent);
+        if (sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CONFLICT_MESSAGE);
+      }
       const object = compute(live);
       return {
         object: withSentVersion(object, live),

@@ -4,7 +4,7 @@
  * of a thousand pods holds their containers, volumes and tolerations once. That takes a third off the heap of a pod
  * that an informer holds (`docs/performance.md`).
  */
-import { controllerOf, copySharing } from "@flotilla/apimachinery";
+import { controllerOf, shareParts } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
@@ -45,13 +45,12 @@ function ownerOf({ cluster, served, namespace }: RequestContext, object: JsonObj
 /** The object with the parts of its sibling wherever they are equal. */
 export function sharedWith(sibling: JsonObject, object: JsonObject): JsonObject {
   const shared: JsonObject = { ...object };
-  for (const key in object) if (key !== "metadata") shared[key] = copySharing(object[key] ?? null, sibling[key]);
+  for (const key in object) if (key !== "metadata") shared[key] = shareParts(object[key] ?? null, sibling[key]);
   const metadata: JsonObject = { ...metadataOf(object) };
   const known = metadataOf(sibling);
   // Also strings: two equal strings take memory twice.
   for (const key in metadata)
-    metadata[key] =
-      metadata[key] === known[key] ? (known[key] ?? null) : copySharing(metadata[key] ?? null, known[key]);
+    metadata[key] = metadata[key] === known[key] ? (known[key] ?? null) : shareParts(metadata[key] ?? null, known[key]);
   shared.metadata = metadata;
   return shared;
 }

@@ -10,7 +10,7 @@ import {
   DecodeError,
   alreadyExists,
   conflict,
-  copySharing,
+  shareParts,
   invalid,
   notFound,
 } from "@flotilla/apimachinery";
@@ -45,7 +45,8 @@ import {
 } from "./store-object.ts";
 import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts";
 import { changesNothing } from "./unchanged.ts";
-import { combine, startsGeneration } from "./written-parts.ts";
+import { checkUnwrittenParts, decodeSent } from "./unwritten-parts.ts";
+import { combine, startsGeneration, statusWritesMetadata } from "./written-parts.ts";
 
 export async function updateObject(
   deps: WriteDependencies,
@@ -68,7 +69,7 @@ export async function updateObject(
     const { uid } = metadataOf(body.object);
     const { uid: storedUid } = metadataOf(old);
     if (typeof uid === "string" && uid !== "" && uid !== storedUid) throw uidConflict(context, uid, storedUid);
-    const object = body.sharesWith === old ? body.object : (copySharing(body.object, old) as JsonObject);
+    const object = body.sharesWith === old ? body.object : (shareParts(body.object, old) as JsonObject);
     return { ...body, object, requiresVersion: true };
   });
 }
@@ -152,7 +153,7 @@ export async function rewriteObject(
       const settled = settledIn(found.entry, served);
       const wanting = deps.conversions.settle(context, () => change(old));
       const wanted = isPromise(wanting) ? await wanting : wanting;
-      const isVersionRequired = checkVersion(context, wanted, found.entry);
+      const isVersionRequired = checkVersion(deps, context, wanted, found.entry, old);
       const prepared = prepareUpdate(deps, request, { old, settled, change: wanted });
       const next = isPromise(prepared) ? await prepared : prepared;
       // A value that is encrypted with an old key is written again, also if nothing else changes.
@@ -231,16 +232,20 @@ function prepareUpdate(
 ): JsonObject | Promise<JsonObject> {
   const { failure } = update.change;
   if (!failure) return admitUpdate(deps, request, update);
-  // A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request.
-  const explained = (error: unknown): never => {
-    throw error instanceof DecodeError ? failure(error.problem) : error;
+  const explain = (error: unknown): never => {
+    throw explained(failure, error);
   };
   try {
     const admitted = admitUpdate(deps, request, update);
-    return isPromise(admitted) ? admitted.catch(explained) : admitted;
+    return isPromise(admitted) ? admitted.catch(explain) : admitted;
   } catch (error) {
-    return explained(error);
+    return explain(error);
   }
+}
+
+/** A patch whose result cannot be decoded is invalid, where the same object in a PUT would be a bad request. */
+function explained(failure: Change["failure"], error: unknown): unknown {
+  return failure && error instanceof DecodeError ? failure(error.problem) : error;
 }
 
 function admitUpdate(
@@ -250,6 +255,7 @@ function admitUpdate(
 ): JsonObject | Promise<JsonObject> {
   const { object: given, appliedFields } = change;
   const { served, subresource } = context;
+  checkUnwrittenParts(deps, context, given, old);
   const givenMetadata = metadataOf(given);
   const stored = metadataOf(old);
   const combined = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
@@ -258,7 +264,10 @@ function admitUpdate(
     context,
     change.failure !== undefined || appliedFields !== undefined,
   );
-  const errors = subresource === undefined ? validateMetadataUpdate(givenMetadata, stored) : [];
+  const errors =
+    subresource === undefined || (subresource === "status" && statusWritesMetadata(served.resource))
+      ? validateMetadataUpdate(givenMetadata, stored)
+      : [];
   const track = (admitted: JsonObject): JsonObject | Promise<JsonObject> =>
     appliedFields === undefined
       ? deps.conversions.settle(context, () =>
@@ -321,10 +330,16 @@ async function removeFinished(
 
 /** Checks the resourceVersion that the client sent, if any. True when the client specified one. */
 function checkVersion(
-  { served: { resource }, name = "" }: RequestContext,
-  { object, requiresVersion }: Change,
+  { chain }: Pick<WriteDependencies, "chain">,
+  context: RequestContext,
+  { object, requiresVersion, failure }: Change,
   entry: CachedEntry,
+  old: JsonObject,
 ): boolean {
+  const {
+    served: { resource },
+    name = "",
+  } = context;
   const sent = metadataOf(object).resourceVersion;
   const text = typeof sent === "string" ? sent : "";
   if (text === "" || text === "0") {
@@ -334,7 +349,19 @@ function checkVersion(
     }
     return false;
   }
-  if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
+  if (text === String(entry.revision)) return true;
+  // A body that cannot be decoded is reported first.
+  try {
+    decodeSent(chain, context, object, old);
+  } catch (error) {
+    throw explained(failure, error);
+  }
+  checkVersionText(text);
   if (Number(text) !== entry.revision) throw conflict(resource.name, name, CONFLICT_MESSAGE);
   return true;
+}
+
+/** Throws 500 for a resourceVersion that is not a number, as kube-apiserver does. */
+export function checkVersionText(text: string): void {
+  if (!/^\d+$/.test(text)) throw plainError(`strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`);
 }

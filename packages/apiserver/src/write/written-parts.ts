@@ -47,6 +47,12 @@ export function withoutInitialStatus({ subresources, resource }: ServedVersion, 
 /** Metadata that writers of status may not change. Most kinds allow them to change all metadata. */
 const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
 
+/** Whether a write of the status may change metadata, which is then validated. */
+export function statusWritesMetadata(resource: Resource): boolean {
+  const { kind } = resource;
+  return kind.builtIn && !isDefinition(resource) && !kind.traits?.statusKeepsMetadata && kind.kind !== "Pod";
+}
+
 function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
   if (kind.traits?.statusKeepsMetadata) {
     const { resourceVersion: _, ...stored } = metadataOf(old);

@@ -143,7 +143,7 @@ function describe(remaining: readonly string[], member: string, waitedSeconds: n
     waitedSeconds === undefined
       ? `${counted(remaining.length, "workload")} cannot leave ${member}`
       : `${counted(remaining.length, "workload")} still on ${member} after ${waitedSeconds} s`;
-  return `${what}: ${lines}${more}. The drain continues; 'flotilla uncordon ${member}' ends it`;
+  return `${what}: ${lines}${more}. The drain continues; after 'flotilla uncordon ${member}' no other workload leaves, and moves that have begun go on`;
 }
 
 function lineOf({ resource, reason, unhealthy }: Remaining, causes: ReadonlyMap<string, string>): string {

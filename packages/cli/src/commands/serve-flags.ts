@@ -45,6 +45,18 @@ export const hubProcessFlags = {
     description:
       "folder with the keys of the hub, which all its API servers share; it is only read (default: the folder pki of --data, where the first server creates them)",
   },
+  "standby-of": {
+    type: "string",
+    value: "KUBECONFIG",
+    description:
+      "follow the hub of this administrator's kubeconfig, and serve when 'flotilla promote' says so; needs the keys of that hub",
+  },
+  "other-servers": {
+    type: "string",
+    value: "URL,URL",
+    description:
+      "more addresses of this hub, for example of its standby; kubeconfigs name them, and agents and controllers move there when this one does not answer",
+  },
   "shutdown-delay": {
     type: "integer",
     value: "SECONDS",
@@ -137,7 +149,7 @@ export const hubProcessFlags = {
   "authorization-mode": {
     type: "string",
     value: "A,B",
-    description: "authorizers by flags, in order: RBAC, Webhook (default RBAC)",
+    description: "authorizers by flags, in order: Node, RBAC, Webhook (default Node,RBAC)",
   },
   "authorization-webhook-config-file": {
     type: "string",
@@ -340,6 +352,8 @@ export function hubProcessOptions(
     tlsSans: namesIn(flags["tls-san"]),
     ephemeral: flags.ephemeral,
     store: durableStore(flags),
+    standbyOf: standbyOf(flags),
+    otherServers: otherServers(flags["other-servers"]),
     keys: flags.keys,
     shutdownDelayMs: flags["shutdown-delay"] * 1000,
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
@@ -388,6 +402,20 @@ export function hubProcessOptions(
     },
     onProblem: (text) => output.warn(output.called(`flotilla ${command}: ${text}`)),
   };
+}
+
+function standbyOf(flags: FlagValues<typeof hubProcessFlags>): string | undefined {
+  if (flags["standby-of"] !== undefined && flags.ephemeral)
+    throw new UsageError("--standby-of keeps a copy on disk, --ephemeral keeps nothing; choose one");
+  return flags["standby-of"];
+}
+
+function otherServers(text: string | undefined): string[] | undefined {
+  return namesIn(text)?.map((address) => {
+    if (!URL.canParse(address) || new URL(address).protocol !== "https:")
+      throw new UsageError(`--other-servers: "${address}" is not an address such as https://hub2.example.com:6443`);
+    return address.replace(/\/+$/, "");
+  });
 }
 
 function requestHeaderOptions(

@@ -115,6 +115,8 @@ export const tokenCommand = defineCommand({
           renderKubeconfig({
             name: "hub",
             server: ticket.server,
+            // Another address of the hub replaces all of them.
+            others: flags["hub-apiserver"] === undefined ? hub.others : undefined,
             ca: hub.ca !== "" ? hub.ca : undefined,
             token: ticket.token,
           }),

@@ -3,9 +3,21 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { explain, viewsOf } from "@flotilla/flotilla";
-import type { Explanation } from "@flotilla/flotilla";
+import type { Explanation, FleetSnapshot } from "@flotilla/flotilla";
 import { createHubInterpreter } from "./hub-interpreter.ts";
+import { findNearMisses } from "./near-misses.ts";
 import { readHub } from "./read-snapshot.ts";
+
+function withNearMisses(
+  problems: Explanation["problems"],
+  template: DeepReadonly<KubernetesObject>,
+  snapshot: FleetSnapshot,
+): Explanation["problems"] {
+  const [miss, ...more] = findNearMisses(template, snapshot);
+  const [first, ...others] = problems;
+  if (!miss || !first) return problems;
+  return [{ what: `${first.what}: ${miss.what}`, try: miss.try }, ...more, ...others];
+}
 
 export async function explainUnbound(
   client: Client,
@@ -18,7 +30,15 @@ export async function explainUnbound(
   try {
     // Without a binding no member has a copy.
     const readMember = (): Promise<undefined> => Promise.resolve(undefined);
-    return await explain({ views: viewsOf(state.snapshot), interpreter, readMember, nowMs: clock.now(), template });
+    const found = await explain({
+      views: viewsOf(state.snapshot),
+      interpreter,
+      readMember,
+      nowMs: clock.now(),
+      template,
+    });
+    // What is nearly right is corrected sooner than written again.
+    return found.policy ? found : { ...found, problems: withNearMisses(found.problems, template, state.snapshot) };
   } finally {
     await close();
   }

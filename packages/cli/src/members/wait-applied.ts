@@ -104,13 +104,13 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
     if (failed.length > 0)
       throw new FlotillaError(
         "RunFailed",
-        `applied, but ${await renderWaiting(failed, tools)}. A run that failed does not start again; run 'flotilla why' for details`,
+        `${await renderWaiting(failed, tools)}. A run that failed does not start again; run 'flotilla why' for details`,
       );
     if (asking.clock.now() >= untilMs) {
       const hub = await tools.hubCause();
       throw new FlotillaError(
         "NotReady",
-        `applied, but after ${timeoutMs / 1000} s not everything is healthy: ${await renderWaiting(waiting, tools)}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
+        `after ${timeoutMs / 1000} s not everything is applied and healthy: ${await renderWaiting(waiting, tools)}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
     }
     const cause = await causeOf(waiting);

@@ -112,6 +112,8 @@ export interface WorkloadStatus {
   run?: RunStatus;
   applied: string;
   placement: string;
+  /** No policy selects it any longer: it keeps its copies, and the scheduler leaves it as it is. */
+  withoutPolicy?: true | undefined;
   /** The policy that propagates it: `shop/web`, or a name without a namespace; unset for objects of ManifestWorks. */
   policy?: string;
 }

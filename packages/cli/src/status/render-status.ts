@@ -51,6 +51,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
     ...(isUnhealthy ? [] : [renderNoProblems(status, page)]),
     ...renderIneffective(status, page),
     ...renderWorkloads(status, page),
+    ...renderWithoutPolicy(status, page),
     ...renderUnselected(status, page),
   ].join("\n\n");
 }
@@ -235,6 +236,19 @@ function renderIneffective({ ineffective }: FleetStatus, { width }: StatusPage):
   return [width === undefined ? line : wrapWords(line, width).join("\n")];
 }
 
+/** Not a problem: a policy may be deleted while its workloads run. */
+function renderWithoutPolicy({ workloads }: FleetStatus, { width, all }: StatusPage): string[] {
+  const names = workloads.flatMap(({ withoutPolicy, kind, namespace, name }) =>
+    withoutPolicy ? [`${kind} ${namespace ? `${namespace}/` : ""}${name}`] : [],
+  );
+  if (names.length === 0) return [];
+  const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
+  const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
+  const isOne = names.length === 1;
+  const line = `No policy selects ${isOne ? "1 object" : `${names.length} objects`} any longer, so ${isOne ? "it keeps its" : "they keep their"} members, and changed replicas do not reach them: ${shown.join(", ")}${more}. 'flotilla why' shows what to do.`;
+  return [width === undefined ? line : wrapWords(line, width).join("\n")];
+}
+
 /** Not a problem: it may be intended. */
 function renderUnselected(
   { unselected: { count, names, types }, namespace }: FleetStatus,
@@ -259,7 +273,11 @@ function renderReady({ desired, ready, updated, outdated, state, run, stale }: W
   const notes = [
     ...(updated === undefined || outdated === undefined
       ? []
-      : [`${updated} of ${desired ?? updated + outdated} updated`]),
+      : [
+          `${updated} of ${desired ?? updated + outdated} updated`,
+          // New pods beside as many old ones: the release has not replaced any yet.
+          ...(desired !== undefined && updated >= desired ? [`${outdated} old`] : []),
+        ]),
     ...(stale ? ["stale"] : []),
   ];
   return notes.length > 0 ? `${count} (${notes.join(", ")})` : count;

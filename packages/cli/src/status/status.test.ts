@@ -580,6 +580,10 @@ describe("as text", () => {
       "",
       "NAMESPACE  NAME  KIND        READY  APPLIED  PLACEMENT",
       "shop       web   Deployment  4/5    Unknown  paris=3 oslo=2",
+      "",
+      "No policy selects 1 object any longer, so it keeps its members, and changed",
+      "replicas do not reach them: Deployment shop/web. 'flotilla why' shows what to",
+      "do.",
     ]);
   });
 

@@ -25,6 +25,13 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     run: isRun ? runOf(statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
+    withoutPolicy:
+      policyOf(metadata.annotations ?? {}) === undefined &&
+      !spec.requiredBy?.length &&
+      Boolean(spec.clusters?.length) &&
+      metadata.deletionTimestamp === undefined
+        ? true
+        : undefined,
     policy: policyOf(metadata.annotations ?? {}),
   };
 }

@@ -6,6 +6,8 @@ import { isObject } from "@flotilla/base";
  * fields are allowed; lists must have the same length, because an extra element is a difference.
  */
 export function holdsIn(desired: unknown, observed: unknown): boolean {
+  // A pod template is usually one object from the hub to the member.
+  if (desired === observed) return true;
   if (Array.isArray(desired)) {
     return (
       Array.isArray(observed) &&
@@ -19,7 +21,7 @@ export function holdsIn(desired: unknown, observed: unknown): boolean {
     return true;
   }
   // In a manifest, null means that a field has no value.
-  return desired === observed || (desired === null && observed === undefined);
+  return desired === null && observed === undefined;
 }
 
 /** Servers often drop an empty map or list; it specifies nothing. */

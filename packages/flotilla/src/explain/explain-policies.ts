@@ -1,7 +1,7 @@
 /** Explains which policy claimed a resource and why the other candidate policies did not. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { implicitPriority } from "../propagation/resource-selector.ts";
+import { implicitPriority, isOfEveryNamespace, overridePriority } from "../propagation/resource-selector.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { ExplainedPolicy } from "./explanation.ts";
@@ -30,7 +30,7 @@ export function explainPolicies(
       ...described(policy),
       reason: winner
         ? whyNot(described(policy), policy, described(winner), match)
-        : notSelecting(described(policy), policy, match),
+        : notSelecting(described(policy), policy, match, template),
     }))
     .sort((a, b) => SELECTS_BY.indexOf(b.selectsBy) - SELECTS_BY.indexOf(a.selectsBy))
     .slice(0, MAX_OTHERS);
@@ -53,8 +53,20 @@ function why(match: MatchPlan): string {
 
 type Described = Omit<ExplainedPolicy, "reason">;
 
-function notSelecting({ selectsBy }: Described, { metadata }: Policy, match: MatchPlan): string {
+function notSelecting(
+  { selectsBy }: Described,
+  { metadata, spec }: Policy,
+  match: MatchPlan,
+  template?: DeepReadonly<KubernetesObject>,
+): string {
   if (match.outcome === "none" && match.reason === "claimed by another controller") return match.reason;
+  if (
+    selectsBy === "nothing" &&
+    template &&
+    isOfEveryNamespace(template) &&
+    overridePriority(template, spec.resourceSelectors) > 0
+  )
+    return "it selects by kind only, and every cluster creates the ServiceAccount default of a namespace itself: select it by name or labels to propagate it";
   if (selectsBy === "nothing") return "it selects other objects of this kind";
   return metadata.deletionTimestamp ? "it is being deleted" : "it is not allowed to claim this resource";
 }

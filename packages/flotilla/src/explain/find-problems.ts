@@ -94,7 +94,8 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   }
   problems.push(...overrideProblems(members));
   problems.push(...ruleProblems(members));
-  for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster), nowMs));
+  for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
+  problems.push(...healthProblems(resource, members, nowMs));
   if (binding && policy) problems.push(...failoverProblems(binding, clusterOf));
   return problems.slice(0, MAX_PROBLEMS);
 }
@@ -134,7 +135,7 @@ function fixForError(error: string): string {
 }
 
 /** In an error of a rule or an override: what failed, which is not the object that it was run on. */
-const CULPRIT = /\b(override policy|webhook) ([^\s:]+)/;
+const CULPRIT = /\b(override policy|policy|webhook) ([^\s:]+)/;
 
 /** Deleting one of them deletes everything that it contains, so that is never advice. */
 const CONTAINERS: ReadonlySet<string> = new Set(["v1/Namespace", "apiextensions.k8s.io/v1/CustomResourceDefinition"]);
@@ -370,7 +371,6 @@ function memberProblems(
   resource: Explanation["resource"],
   member: Explanation["members"][number],
   object: DeepReadonly<Cluster> | undefined,
-  nowMs: number,
 ): Problem[] {
   const { cluster, drift, state } = member;
   const problems: Problem[] = [];
@@ -395,7 +395,6 @@ function memberProblems(
   // A member already reported as not ready is not also reported as unreachable.
   const undelivered = deliveryProblem(resource, member, problems.length > 0);
   if (undelivered) problems.push(undelivered);
-  problems.push(...healthProblems(resource, member, nowMs));
   if (drift?.startsWith("ReportOnly"))
     problems.push({
       what: `it was changed on ${cluster}: ${drift.slice("ReportOnly: ".length)}`,
@@ -449,25 +448,30 @@ function deliveryProblem(
   };
 }
 
-/** A copy that has not improved for longer than the grace is a problem, whatever its health rule says. */
-function healthProblems(
-  resource: Explanation["resource"],
-  { cluster, unhealthy, unhealthySince, failedRule }: Explanation["members"][number],
-  nowMs: number,
-): Problem[] {
-  // A failed rule is reported once for all members.
-  if (unhealthy === undefined || failedRule !== undefined) return [];
-  if (unhealthySince === undefined)
-    return [{ what: `it is not healthy on ${cluster}: ${unhealthy}`, try: inspectCommand(resource, cluster) }];
-  const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince }, nowMs);
-  return forMs === undefined
-    ? []
-    : [
-        {
-          what: `it is not healthy on ${cluster} for ${formatAge(forMs)}: ${unhealthy}`,
-          try: inspectCommand(resource, cluster),
-        },
-      ];
+/**
+ * A copy that has not improved for longer than the grace is a problem, whatever its health rule says. Members with the
+ * same problem are one line, with the longest time.
+ */
+function healthProblems(resource: Explanation["resource"], members: Explanation["members"], nowMs: number): Problem[] {
+  const lasting = members.flatMap(({ cluster, unhealthy, unhealthySince, failedRule }) => {
+    // A failed rule is reported once for all members.
+    if (unhealthy === undefined || failedRule !== undefined) return [];
+    if (unhealthySince === undefined) return [{ cluster, unhealthy, forMs: -1 }];
+    const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince }, nowMs);
+    return forMs === undefined ? [] : [{ cluster, unhealthy, forMs }];
+  });
+  return Array.from(
+    Map.groupBy(lasting, ({ unhealthy }) => unhealthy),
+    ([unhealthy, of]) => {
+      const clusters = of.map(({ cluster }) => cluster);
+      const forMs = Math.max(...of.map((each) => each.forMs));
+      const since = forMs < 0 ? "" : ` for ${formatAge(forMs)}`;
+      return {
+        what: `it is not healthy on ${clusters.join(", ")}${since}: ${unhealthy}`,
+        try: inspectCommand(resource, clusters[0] ?? ""),
+      };
+    },
+  );
 }
 
 function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {

@@ -136,7 +136,7 @@ async function bind(
         });
   if (!spoken || spoken === "unknown") {
     problems.push(
-      `policy ${policy.metadata.name} selects ${kind} in ${version}, but ${metadata.name} was not read in that version; write it in that version`,
+      `policy ${policy.metadata.name} selects ${kind} in ${version}, but ${metadata.name} is known in ${given.apiVersion} only: use the same version in both`,
     );
     return { template: given, binding: before };
   }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import {
   implicitPriority,
   matchesResource,
+  overridePriority,
   type ResourceSelector,
   type SelectableResource,
 } from "./resource-selector.ts";
@@ -41,6 +42,22 @@ const cases: Record<string, { selectors: ResourceSelector[]; want: number }> = {
     want: 3,
   },
 };
+const accounts = { apiVersion: "v1", kind: "ServiceAccount" };
+const ofDefault: Record<string, { selectors: ResourceSelector[]; want: number }> = {
+  "by its kind": { selectors: [accounts], want: 0 },
+  "by an empty label selector": { selectors: [{ ...accounts, labelSelector: {} }], want: 0 },
+  "by its name": { selectors: [accounts, { ...accounts, name: "default" }], want: 3 },
+  "by its labels": { selectors: [{ ...accounts, labelSelector: { matchLabels: { app: "web" } } }], want: 2 },
+};
+for (const [way, { selectors, want }] of Object.entries(ofDefault))
+  test(`the ServiceAccount default, which every cluster creates, is ${want > 0 ? "" : "not "}selected ${way}`, () => {
+    const account = { ...accounts, metadata: { ...web.metadata, name: "default" } };
+
+    expect(implicitPriority(account, selectors)).toBe(want);
+    expect(implicitPriority({ ...account, metadata: { ...account.metadata, name: "robot" } }, [accounts])).toBe(1);
+    expect(overridePriority(account, [accounts])).toBe(1);
+  });
+
 for (const [behaviour, { selectors, want }] of Object.entries(cases)) {
   test(behaviour, () => {
     expect(implicitPriority(web, selectors)).toBe(want);

@@ -21,11 +21,29 @@ export type SelectableResource = DeepReadonly<
 /** 0 no match, 1 every object of the kind, 2 by labels, 3 by name. */
 export type ImplicitPriority = 0 | 1 | 2 | 3;
 
-/** The most specific match among the selectors. */
+/** How a propagation policy selects the object: the most specific match among its selectors. */
 export function implicitPriority(
   resource: SelectableResource,
   selectors: readonly ResourceSelector[],
 ): ImplicitPriority {
+  return bestMatch(resource, isOfEveryNamespace(resource) ? selectors.filter(isExplicit) : selectors);
+}
+
+/** How an override policy selects a copy. */
+export const overridePriority = bestMatch;
+
+/**
+ * Every cluster creates this ServiceAccount in each namespace itself, so that the hub's is in conflict with all of them.
+ * A policy for the ServiceAccounts of a namespace does not mean it.
+ */
+export const isOfEveryNamespace = ({ apiVersion, kind, metadata }: SelectableResource): boolean =>
+  apiVersion === "v1" && kind === "ServiceAccount" && metadata.name === "default";
+
+const isExplicit = ({ name, labelSelector }: ResourceSelector): boolean =>
+  Boolean(name) ||
+  Object.keys(labelSelector?.matchLabels ?? {}).length + (labelSelector?.matchExpressions?.length ?? 0) > 0;
+
+function bestMatch(resource: SelectableResource, selectors: readonly ResourceSelector[]): ImplicitPriority {
   let best: ImplicitPriority = 0;
   for (const selector of selectors) {
     const priority = selectorPriority(resource, selector);
@@ -35,7 +53,7 @@ export function implicitPriority(
 }
 
 export function matchesResource(resource: SelectableResource, selectors: readonly ResourceSelector[]): boolean {
-  return selectors.some((selector) => selectorPriority(resource, selector) > 0);
+  return implicitPriority(resource, selectors) > 0;
 }
 
 function selectorPriority(

@@ -21,5 +21,5 @@ export const MutatingAdmissionPolicy: Kind<MutatingAdmissionPolicy> = builtInKin
     ageColumn,
   ],
   hasGeneration: true,
-  traits: { requiresVersion: true, metadataChecks: { create: true } },
+  traits: { requiresVersion: true, plainFinalizers: true, metadataChecks: { create: true } },
 });

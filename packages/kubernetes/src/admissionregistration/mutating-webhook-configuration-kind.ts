@@ -20,5 +20,5 @@ export const MutatingWebhookConfiguration: Kind<MutatingWebhookConfiguration> =
       ageColumn,
     ],
     hasGeneration: true,
-    traits: { requiresVersion: true, metadataChecks: { create: true } },
+    traits: { requiresVersion: true, plainFinalizers: true, metadataChecks: { create: true } },
   });

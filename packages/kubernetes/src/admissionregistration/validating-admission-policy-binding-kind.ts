@@ -22,5 +22,5 @@ export const ValidatingAdmissionPolicyBinding: Kind<ValidatingAdmissionPolicyBin
       ageColumn,
     ],
     hasGeneration: true,
-    traits: { requiresVersion: true, metadataChecks: { create: true } },
+    traits: { requiresVersion: true, plainFinalizers: true, metadataChecks: { create: true } },
   });

@@ -22,5 +22,5 @@ export const ValidatingAdmissionPolicy: Kind<ValidatingAdmissionPolicy> = builtI
   ],
   subresources: { status: true },
   hasGeneration: true,
-  traits: { requiresVersion: true, metadataChecks: { create: true }, statusKeepsMetadata: true },
+  traits: { requiresVersion: true, plainFinalizers: true, metadataChecks: { create: true }, statusKeepsMetadata: true },
 });

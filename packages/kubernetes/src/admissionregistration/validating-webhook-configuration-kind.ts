@@ -20,5 +20,5 @@ export const ValidatingWebhookConfiguration: Kind<ValidatingWebhookConfiguration
       ageColumn,
     ],
     hasGeneration: true,
-    traits: { requiresVersion: true, metadataChecks: { create: true } },
+    traits: { requiresVersion: true, plainFinalizers: true, metadataChecks: { create: true } },
   });

@@ -26,7 +26,7 @@ export const APIService: Kind<APIService> = builtInKind<APIService>({
     ageColumn,
   ],
   subresources: { status: true },
-  traits: { metadataChecks: { create: true } },
+  traits: { plainFinalizers: true, metadataChecks: { create: true } },
 });
 
 /** The condition `Available`. */

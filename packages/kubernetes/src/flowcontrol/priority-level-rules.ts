@@ -50,52 +50,44 @@ function checkSpec(spec: DeepReadonly<PriorityLevelConfigurationSpec>, name: str
   const { type, limited, exempt } = spec;
   const errors: FieldError[] = [];
   if ((name === EXEMPT) !== (type === "Exempt"))
-    errors.push(field.invalid("spec.type", type, "type must be 'Exempt' if and only if name is 'exempt'"));
+    errors.push(field.invalid("spec.type", type, "must be 'Exempt' if and only if `name` is 'exempt'"));
   switch (type) {
     case "Exempt":
       if (limited) errors.push(field.forbidden("spec.limited", "must be nil if the type is not Limited"));
-      if (!exempt) errors.push(field.required("spec.exempt", "must not be empty when type is Exempt"));
-      else errors.push(...checkShares("spec.exempt", exempt));
+      if (exempt) errors.push(...checkShares("spec.exempt", exempt), ...checkLendable("spec.exempt", exempt));
       break;
     case "Limited":
-      if (exempt) errors.push(field.forbidden("spec.exempt", "must be nil if the type is not Exempt"));
+      if (exempt) errors.push(field.forbidden("spec.exempt", "must be nil if the type is Limited"));
       if (!limited) errors.push(field.required("spec.limited", "must not be empty when type is Limited"));
       else errors.push(...checkLimited("spec.limited", limited));
       break;
     default:
-      errors.push(field.notSupported("spec.type", type, ["Exempt", "Limited"]));
+      errors.push(oneOf("spec.type", type, ["Exempt", "Limited"]));
   }
   return errors;
 }
 
-function checkShares(
-  at: string,
-  {
-    nominalConcurrencyShares = 0,
-    lendablePercent = 0,
-  }: { nominalConcurrencyShares?: number; lendablePercent?: number },
-): FieldError[] {
-  const errors: FieldError[] = [];
-  if (nominalConcurrencyShares < 0)
-    errors.push(
-      field.invalid(`${at}.nominalConcurrencyShares`, nominalConcurrencyShares, "must be a non-negative integer"),
-    );
-  if (lendablePercent < 0 || lendablePercent > 100)
-    errors.push(field.invalid(`${at}.lendablePercent`, lendablePercent, "must be between 0 and 100, inclusive"));
-  return errors;
+const oneOf = (path: string, value: string | undefined, known: readonly string[]): FieldError =>
+  value ? field.notSupported(path, value, known) : field.required(path);
+
+interface Shares {
+  readonly nominalConcurrencyShares?: number;
+  readonly lendablePercent?: number;
+}
+
+function checkShares(at: string, { nominalConcurrencyShares: shares = 0 }: Shares): FieldError[] {
+  return shares < 0 ? [field.invalid(`${at}.nominalConcurrencyShares`, shares, "must be a non-negative integer")] : [];
+}
+
+function checkLendable(at: string, { lendablePercent: percent = 0 }: Shares): FieldError[] {
+  return percent < 0 || percent > 100
+    ? [field.invalid(`${at}.lendablePercent`, percent, "must be between 0 and 100, inclusive")]
+    : [];
 }
 
 function checkLimited(at: string, limited: DeepReadonly<LimitedPriorityLevelConfiguration>): FieldError[] {
   const errors = checkShares(at, limited);
   const { borrowingLimitPercent, limitResponse } = limited;
-  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0)
-    errors.push(
-      field.invalid(
-        `${at}.borrowingLimitPercent`,
-        borrowingLimitPercent,
-        "if specified, must be a non-negative integer",
-      ),
-    );
   const path = `${at}.limitResponse`;
   const { type = "", queuing } = limitResponse ?? {};
   if (type === "Reject") {
@@ -105,7 +97,16 @@ function checkLimited(at: string, limited: DeepReadonly<LimitedPriorityLevelConf
     if (!queuing)
       errors.push(field.required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited"));
     else errors.push(...checkQueuing(`${path}.queuing`, queuing));
-  } else errors.push(field.notSupported(`${path}.type`, type, ["Queue", "Reject"]));
+  } else errors.push(oneOf(`${path}.type`, type, ["Queue", "Reject"]));
+  errors.push(...checkLendable(at, limited));
+  if (borrowingLimitPercent !== undefined && borrowingLimitPercent < 0)
+    errors.push(
+      field.invalid(
+        `${at}.borrowingLimitPercent`,
+        borrowingLimitPercent,
+        "if specified, must be a non-negative integer",
+      ),
+    );
   return errors;
 }
 

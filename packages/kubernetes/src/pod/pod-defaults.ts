@@ -2,6 +2,7 @@
  * Defaults of pods and pod templates that the fact tables do not define. Workloads of other projects use the same rules
  * for their templates.
  */
+import { skipUnchanged } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { change, changeItems, fill, formatQuantity } from "@flotilla/apimachinery";
 import type {
@@ -25,6 +26,7 @@ import { hasSource } from "./pod-volumes.ts";
 import { mayBeOvercommitted, roundAmounts } from "../resources/resource-names.ts";
 
 type Read<T> = DeepReadonly<T>;
+type Template = Read<PodTemplateSpec>;
 type PullPolicy = NonNullable<Container["imagePullPolicy"]>;
 
 /** 0644, the mode of files from ConfigMaps and Secrets. */
@@ -40,9 +42,11 @@ interface TemplateOptions {
   outerLayer?: true;
 }
 
-export function defaultPodTemplate(template: Read<PodTemplateSpec>, options?: TemplateOptions): Read<PodTemplateSpec> {
-  return change(template, "spec", (spec) => defaultPodSpec(spec, options));
-}
+/** Defaults a template for some options. The result is shared by a workload on the hub and on its members. */
+export const templateDefaults = (options?: TemplateOptions): ((template: Template) => Template) =>
+  skipUnchanged((template) => change(template, "spec", (spec) => defaultPodSpec(spec, options)));
+
+export const defaultPodTemplate = templateDefaults();
 
 function defaultPodSpec(spec: Read<PodSpec>, { pullPolicy, outerLayer }: TemplateOptions = {}): Read<PodSpec> {
   let result: Read<PodSpec> = fill(spec, {

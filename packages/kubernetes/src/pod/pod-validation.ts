@@ -3,6 +3,7 @@
  * reports errors. Any field may be absent; present fields have the correct type.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import { skipSound } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import {
   checkLabels,
@@ -68,7 +69,13 @@ export function checkNeverTerminates(
 }
 
 /** Any pod template. */
-export function checkTemplate(errors: FieldError[], at: string, { metadata, spec }: Read<PodTemplateSpec>): void {
+export function checkTemplate(errors: FieldError[], at: string, template: Read<PodTemplateSpec>): void {
+  // Added one by one: a template can have more errors than a call can take arguments.
+  for (const error of templateErrors(template, at)) errors.push(error);
+}
+
+const templateErrors = skipSound(({ metadata, spec }: Read<PodTemplateSpec>, at): FieldError[] => {
+  const errors: FieldError[] = [];
   const pod: Read<PodSpec> = spec ?? { containers: [] };
   errors.push(...checkLabels(`${at}.labels`, metadata?.labels));
   checkAnnotationKeys(errors, `${at}.annotations`, metadata?.annotations);
@@ -77,7 +84,8 @@ export function checkTemplate(errors: FieldError[], at: string, { metadata, spec
   checkProfilesAgree(errors, `${at}.spec`, metadata?.annotations, pod);
   if (pod.ephemeralContainers?.length)
     errors.push(field.forbidden(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
-}
+  return errors;
+});
 
 /** A new pod. */
 export function checkNewPod(pod: Read<Pod>): FieldError[] {

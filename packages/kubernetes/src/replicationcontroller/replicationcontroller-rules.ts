@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, change, checkNotNegative, field, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
-import { checkCounts, checkReplicaCounts, checkSelects, isSettled, specWarnings } from "../workloads/workload-rules.ts";
+import { checkCounts, checkReplicaCounts, isSettled, specWarnings } from "../workloads/workload-rules.ts";
 import { defaultPodTemplate } from "../pod/pod-defaults.ts";
 import { checkPodTemplate } from "../pod/pod-validation.ts";
 import { hostnameWarning, templateWarnings } from "../pod/pod-warnings.ts";
@@ -29,10 +29,22 @@ function checkController({ object: { spec = {} }, settled }: Review<ReplicationC
   if (spec.replicas === undefined) errors.push(field.required("spec.replicas"));
   else errors.push(...checkNotNegative("spec.replicas", spec.replicas));
   if (!template) return [...errors, field.required("spec.template")];
-  if (!isEmpty) checkSelects(errors, "spec.template", { matchLabels: selector }, template);
+  if (!isEmpty && !selects(selector, template.metadata?.labels))
+    errors.push(
+      field.invalid(
+        "spec.template.metadata.labels",
+        template.metadata?.labels,
+        "`selector` does not match template `labels`",
+      ),
+    );
   if (!isSettled(spec, settled?.spec))
     errors.push(...checkPodTemplate("spec.template", template, "ReplicationController"));
   return errors;
+}
+
+/** Kubernetes does not validate this selector, unlike those of other workloads. */
+function selects(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>> = {}): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
 function checkStatus({ object: { status } }: Review<ReplicationController>): FieldError[] {

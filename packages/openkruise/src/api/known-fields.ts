@@ -2,7 +2,7 @@
  * Removes fields that a webhook loses when it decodes a value into a Go struct and encodes it again: fields that the
  * struct does not have. CRDs leave pod templates open, so schema pruning does not remove them.
  */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { structOf, type FactStruct, type FactType } from "@flotilla/apimachinery";
 
 /**
@@ -16,8 +16,16 @@ export function knownFields(
   at: string,
   unknown: (path: string) => void,
 ): JsonObject {
-  return knownOf({ shape: "struct", struct: structOf(table, name), pointer: false }, value, at, unknown) as JsonObject;
+  const struct = structOf(table, name);
+  const known = knownParts.get(struct) ?? new WeakSet<JsonObject>();
+  if (known.has(value)) return value;
+  const kept = knownOf({ shape: "struct", struct, pointer: false }, value, at, unknown) as JsonObject;
+  knownParts.set(struct, known.add(kept));
+  return kept;
 }
+
+/** By type, the parts that have only fields of the type. Each is shared by a workload on the hub and on its members. */
+const knownParts = new WeakMap<FactStruct, WeakSet<JsonObject>>();
 
 function knownOf(type: FactType, value: Json, at: string, unknown: (path: string) => void): Json {
   if (type.shape === "leaf") return value;
@@ -29,6 +37,7 @@ function knownOf(type: FactType, value: Json, at: string, unknown: (path: string
 }
 
 function knownItems(of: FactType, list: Json[], at: string, unknown: (path: string) => void): Json[] {
+  if (of.shape === "leaf") return list;
   const items = list.map((item, index) => knownOf(of, item, `${at}[${index}]`, unknown));
   return items.every((item, index) => item === list[index]) ? list : items;
 }
@@ -36,6 +45,7 @@ function knownItems(of: FactType, list: Json[], at: string, unknown: (path: stri
 function knownStruct({ flat }: FactStruct, value: JsonObject, at: string, unknown: (path: string) => void): JsonObject {
   return changed(value, (key, item) => {
     const field = flat.get(key);
+    if (field?.type.shape === "leaf") return item;
     if (field) return knownOf(field.type, item, `${at}.${key}`, unknown);
     unknown(`${at}.${key}`);
     return undefined;
@@ -44,7 +54,14 @@ function knownStruct({ flat }: FactStruct, value: JsonObject, at: string, unknow
 
 /** Returns the object with every field changed; fields that become undefined are removed. */
 export function changed(object: JsonObject, edit: (key: string, value: Json) => Json | undefined): JsonObject {
-  const entries = Object.entries(object).map(([key, value]): [string, Json | undefined] => [key, edit(key, value)]);
-  if (entries.every(([key, value]) => value === object[key])) return object;
-  return Object.fromEntries(entries.filter((entry): entry is [string, Json] => entry[1] !== undefined));
+  let result: JsonObject | undefined;
+  for (const key of Object.keys(object)) {
+    const before = object[key] as Json;
+    const after = edit(key, before);
+    if (after === before) continue;
+    result ??= { ...object };
+    if (after === undefined) Reflect.deleteProperty(result, key);
+    else setOwn(result, key, after);
+  }
+  return result ?? object;
 }

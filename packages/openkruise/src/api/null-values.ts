@@ -3,7 +3,7 @@
  * absent field, and in a list or map it is the zero value of its type. The conversion is done here, so that later
  * readers need not handle nulls.
  */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, skipUnchanged, type Json, type JsonObject } from "@flotilla/base";
 import { structOf, type FactStruct, type FactType, type Leaf } from "@flotilla/apimachinery";
 import { changed } from "./known-fields.ts";
 
@@ -24,10 +24,15 @@ function inside(type: FactType, value: Json): Json {
   if (type.shape === "leaf") return value;
   if (type.shape === "list") return Array.isArray(value) ? itemsOf(type.of, value) : value;
   if (!isObject(value)) return value;
+  if (type.shape === "struct" && type.struct.name === "PodTemplateSpec") return templateFields(value);
   return type.shape === "struct"
     ? fieldsOf(type.struct, value)
     : changed(value, (_key, item) => (item === null ? zeroOf(type.of) : inside(type.of, item)));
 }
+
+const templateFields = skipUnchanged((template: JsonObject) =>
+  fieldsOf(structOf("core-v1", "PodTemplateSpec"), template),
+);
 
 function itemsOf(type: FactType, list: Json[]): Json[] {
   const items = list.map((item) => (item === null ? zeroOf(type) : inside(type, item)));

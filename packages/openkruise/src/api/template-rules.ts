@@ -1,5 +1,5 @@
 /** Pod templates and claims in OpenKruise's kinds: defaults, validation, and in-place updates. */
-import { equalJson, isObject, type DeepReadonly, type Json } from "@flotilla/base";
+import { equalJson, isObject, skipSound, type DeepReadonly, type Json } from "@flotilla/base";
 import {
   change,
   changeItems,
@@ -16,8 +16,8 @@ import {
   checkAnnotationKeys,
   checkPodAnnotations,
   checkTemplate,
-  defaultPodTemplate,
   roundAmounts,
+  templateDefaults,
 } from "@flotilla/kubernetes";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
@@ -32,8 +32,8 @@ type Template = Read<PodTemplateSpec>;
  * have cached.
  */
 const ALWAYS = { pullPolicy: "Always" } as const;
-export const completeTemplate = (template: Template): Template =>
-  defaultPodTemplate(template, { ...ALWAYS, outerLayer: true });
+export const completeTemplate = templateDefaults({ ...ALWAYS, outerLayer: true });
+const withDefaults = templateDefaults(ALWAYS);
 
 /** Templates are defaulted only when they are new, so that a stored template does not change under its workload. */
 export function completesTemplate(
@@ -152,19 +152,25 @@ export function checkOwnTemplate(
   template: Template,
   claims: readonly Read<PersistentVolumeClaim>[] = [],
 ): void {
-  const completed = defaultPodTemplate(template, ALWAYS);
-  const volumes = claims.map(({ metadata }) => ({
-    name: metadata?.name ?? "",
-    persistentVolumeClaim: { claimName: metadata?.name ?? "" },
-  }));
-  checkTemplate(
-    errors,
-    at,
-    volumes.length === 0
-      ? completed
-      : change(completed, "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })),
-  );
+  if (claims.length === 0) for (const error of checkBareTemplate(template, at)) errors.push(error);
+  else {
+    const volumes = claims.map(({ metadata }) => ({
+      name: metadata?.name ?? "",
+      persistentVolumeClaim: { claimName: metadata?.name ?? "" },
+    }));
+    checkTemplate(
+      errors,
+      at,
+      change(withDefaults(template), "spec", (spec) => ({ ...spec, volumes: [...(spec.volumes ?? []), ...volumes] })),
+    );
+  }
 }
+
+const checkBareTemplate = skipSound((template: Template, at): FieldError[] => {
+  const errors: FieldError[] = [];
+  checkTemplate(errors, at, withDefaults(template));
+  return errors;
+});
 
 /**
  * For StatefulSets upstream validates only the metadata of the template, and leaves the pods to the server that creates

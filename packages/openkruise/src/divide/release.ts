@@ -104,17 +104,19 @@ const known = new WeakMap<object, string>();
 export function digestOf(release: unknown): string {
   const cached = isObject(release) ? known.get(release) : undefined;
   if (cached !== undefined) return cached;
-  const text = JSON.stringify(sorted(release)) ?? "";
+  const text = release === undefined ? "" : textOf(release);
   const digest = createHash("sha256").update(text).digest("hex").slice(0, DIGEST_LENGTH);
   if (isObject(release)) known.set(release, digest);
   return digest;
 }
 
-/** The order of keys is irrelevant and must not create a release. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.entries(value)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, item]) => [key, sorted(item)]);
+/**
+ * JSON in which an object is a list of its fields in order: the order of keys is irrelevant and must not create a release.
+ * Stages of running rollouts contain the digest of this text.
+ */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const fields = Object.keys(value).sort();
+  return `[${fields.map((key) => `[${JSON.stringify(key)},${textOf(value[key])}]`).join()}]`;
 }

@@ -144,9 +144,17 @@ export async function withKubeconfig(
 
 function addressOf(
   { currentContext = "", contexts, clusters }: Kubeconfig,
-  { server, ca = "" }: KubeconfigConnection,
+  { server, ca = "", others = [] }: KubeconfigConnection,
 ): HubAddress {
   const name = contexts.get(currentContext)?.cluster ?? "";
   const proxyUrl = clusters.get(name)?.["proxy-url"];
-  return { name, server: server.href.replace(/\/+$/, ""), ca, proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "" };
+  return {
+    name,
+    server: withoutSlash(server),
+    ca,
+    proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "",
+    others: others.map(withoutSlash),
+  };
 }
+
+const withoutSlash = ({ href }: URL): string => href.replace(/\/+$/, "");

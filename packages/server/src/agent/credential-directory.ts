@@ -8,7 +8,13 @@ import { ensureDirectory } from "../data/data-directory.ts";
 
 export function createDirectoryStore(directory: string): CredentialStore {
   const NAMES = Object.keys(
-    filesOf({ address: { name: "", server: "", ca: "", proxyUrl: "" }, cluster: "", agent: "", cert: "", key: "" }),
+    filesOf({
+      address: { name: "", server: "", ca: "", proxyUrl: "", others: [] },
+      cluster: "",
+      agent: "",
+      cert: "",
+      key: "",
+    }),
   );
   return {
     async load() {

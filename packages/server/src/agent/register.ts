@@ -53,7 +53,7 @@ export async function register(
       },
       signal,
     );
-    const address = { name: "hub", server: server.href.replace(/\/+$/, ""), ca, proxyUrl: "" };
+    const address = { name: "hub", server: server.href.replace(/\/+$/, ""), ca, proxyUrl: "", others: [] };
     return { server: address.server, kubeconfig: kubeconfigOf({ address, cluster, agent: cluster, ...own }) };
   } finally {
     await Promise.all(opened.map((transport) => transport.close()));

@@ -65,7 +65,7 @@ export const snapshots: Snapshots = {
       for (const { path, content } of readFiles(snapshot)) await writeInside(data, path, content);
     };
     if (store) {
-      const objects = await copyToEtcd(snapshot, store, data, onProgress);
+      const objects = await copySnapshotToEtcd(snapshot, store, data, onProgress);
       // Written last: a restore that failed can be repeated into the same directory.
       await writeKeys();
       return { ...info, objects };
@@ -101,7 +101,8 @@ async function copyFromEtcd(store: StoreOptions, path: string, onProgress: (obje
   await writeSnapshot(join(folder, STORE), path);
 }
 
-async function copyToEtcd(
+/** Fills an empty prefix of etcd with the objects of a snapshot. Returns their number. */
+export async function copySnapshotToEtcd(
   snapshot: string,
   store: StoreOptions,
   data: string,

@@ -10,7 +10,7 @@ let directory: string;
 const open = (options: AuthorizationOptions) =>
   openAuthorization(options, { clock: createFakeClock(), log: silentLog });
 const names = (opened: Awaited<ReturnType<typeof open>>) =>
-  opened?.authorizers.map((each) => (each === "roles" ? each : each.name));
+  opened?.authorizers.map((each) => (typeof each === "string" ? each : each.name));
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "flotilla-authorization-"));

@@ -10,7 +10,7 @@ import { readOption } from "../process/read-option.ts";
 
 type Authorization = NonNullable<ApiServerOptions["authorization"]>;
 
-/** Undefined: roles alone. Throws `UsageError` and `ConfigurationError`. */
+/** Undefined: the Node authorizer and roles. Throws `UsageError` and `ConfigurationError`. */
 export async function openAuthorization(
   options: AuthorizationOptions,
   { clock, log }: { clock: Clock; log: Log },
@@ -24,8 +24,8 @@ export async function openAuthorization(
   const metrics = new AuthorizationMetrics();
   const authorizers: Authorization["authorizers"][number][] = [];
   for (const each of readAuthorizationConfiguration(content, file ?? "the --authorization-… flags")) {
-    if (each.type === "RBAC") {
-      authorizers.push("roles");
+    if (each.type !== "Webhook") {
+      authorizers.push(each.type === "RBAC" ? "roles" : "nodes");
       continue;
     }
     const { settings, kubeconfig } = each;

@@ -61,6 +61,13 @@ export function missingKeysError(directory: string): KeysError {
   );
 }
 
+/** Throws on a standby: with other keys than those of the hub it would be another hub. */
+export function missingStandbyKeys(directory: string): KeysError {
+  return new KeysError(
+    `${directory} has no keys of a hub; copy the folder pki of the hub that this one follows there, or name a copy with --keys`,
+  );
+}
+
 function mismatchText(mismatches: readonly KeyMismatch[], directory: string): string {
   const purposes = mismatches.map(({ purpose }) => purpose).join(", ");
   return mismatches.every(({ problem }) => problem === "missing")

@@ -32,6 +32,8 @@ export interface LogFileOptions {
 const MAX_BYTES = 8 * 1024 * 1024;
 const KEPT = 2;
 const MAX_PENDING_CHARACTERS = 4 * 1024 * 1024;
+/** Each write opens the file, because it may have been moved. Lines of a busy process wait this long for others. */
+const BATCH_MS = 50;
 
 export function openLogFile({
   path,
@@ -48,6 +50,18 @@ export function openLogFile({
   /** Size of the file; undefined before it is first read. */
   let size: number | undefined;
   let isFailing = false;
+  let isClosing = false;
+  let endPause: (() => void) | undefined;
+
+  const pause = (): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(() => endPause?.(), BATCH_MS);
+      endPause = () => {
+        clearTimeout(timer);
+        endPause = undefined;
+        resolve();
+      };
+    });
 
   async function append(text: string): Promise<void> {
     const bytes = Buffer.byteLength(text);
@@ -86,6 +100,7 @@ export function openLogFile({
         isFailing = true;
         onLost?.(lines);
       }
+      if (!isClosing) await pause();
     }
     writing = undefined;
   }
@@ -98,11 +113,15 @@ export function openLogFile({
       }
       pending.push(line);
       pendingCharacters += line.length;
+      if (pendingCharacters > maxPendingCharacters / 2) endPause?.();
       // Deferred, so that lines logged together are written together.
       writing ??= Promise.resolve().then(writeAll);
     },
     async close() {
+      isClosing = true;
+      endPause?.();
       await writing;
+      isClosing = false;
     },
   };
 }

@@ -77,6 +77,8 @@ export interface HubApiServerOptions {
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do; unset: roles. */
   authorization?: ApiServerOptions["authorization"];
+  /** For standby hubs; unset: there can be none. */
+  replication?: ApiServerOptions["replication"];
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
   /** The file that keeps the decisions of controllers; unset keeps them in memory. */
@@ -154,6 +156,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
     takesWrites: options.takesWrites,
+    replication: options.replication,
     storeQuotaBytes: options.storeQuotaBytes,
     ...extensionPoints(() => extensions),
   });

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { credentialsIn, filesOf } from "./credential-store.ts";
 
 const credentials = {
-  address: { name: "hub", server: "https://hub.example.com", ca: "CA", proxyUrl: "http://proxy:3128" },
+  address: {
+    name: "hub",
+    server: "https://hub.example.com",
+    ca: "CA",
+    proxyUrl: "http://proxy:3128",
+    others: ["https://hub2.example.com"],
+  },
   cluster: "paris",
   agent: "a",
   cert: "CERT",

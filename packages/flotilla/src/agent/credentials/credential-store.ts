@@ -5,7 +5,7 @@
 import { Namespace, Secret } from "@flotilla/kubernetes";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { find, parseKubeconfig } from "@flotilla/client";
+import { find, otherServersOf, parseKubeconfig, serverExtensions } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { ApiError, isAlreadyExists, isNamespaceTerminating, isNotFound } from "@flotilla/apimachinery";
 import type { HubAddress, HubCredentials } from "./hub-credentials.ts";
@@ -57,7 +57,7 @@ export function credentialsIn(file: (name: string) => string | undefined): HubCr
 }
 
 /** It references certificate and key as files in the same directory, as other agents that read it expect. */
-function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
+function kubeconfigBeside({ name, server, ca, proxyUrl, others }: HubAddress): string {
   const document = {
     apiVersion: "v1",
     kind: "Config",
@@ -69,6 +69,7 @@ function kubeconfigBeside({ name, server, ca, proxyUrl }: HubAddress): string {
           server,
           "certificate-authority-data": ca !== "" ? Buffer.from(ca).toString("base64") : undefined,
           "proxy-url": proxyUrl !== "" ? proxyUrl : undefined,
+          extensions: serverExtensions(others),
         },
       },
     ],
@@ -88,13 +89,15 @@ function addressIn(kubeconfig: string): HubAddress | undefined {
   try {
     const { currentContext = "", contexts, clusters } = parseKubeconfig(kubeconfig);
     const name = contexts.get(currentContext)?.cluster ?? "";
-    const { server, "certificate-authority-data": ca, "proxy-url": proxyUrl } = clusters.get(name) ?? {};
+    const entry = clusters.get(name) ?? {};
+    const { server, "certificate-authority-data": ca, "proxy-url": proxyUrl } = entry;
     return typeof server === "string"
       ? {
           name,
           server,
           ca: typeof ca === "string" ? Buffer.from(ca, "base64").toString("utf8") : "",
           proxyUrl: typeof proxyUrl === "string" ? proxyUrl : "",
+          others: otherServersOf("the kubeconfig of the agent", entry),
         }
       : undefined;
   } catch (error) {

@@ -13,6 +13,8 @@ export interface HubAddress {
   /** PEM; empty trusts the system's authorities. */
   ca: string;
   proxyUrl: string;
+  /** More addresses of the hub. */
+  others: readonly string[];
 }
 
 export interface HubCredentials {
@@ -32,9 +34,10 @@ export function problemWith(
 ): string | undefined {
   const { address, cert, key } = credentials;
   if (wanted.address) {
-    const { name, server, ca, proxyUrl } = wanted.address;
+    const { name, server, ca, proxyUrl, others } = wanted.address;
     if (
       server !== address.server ||
+      others.join() !== address.others.join() ||
       proxyUrl !== address.proxyUrl ||
       ca.trim() !== address.ca.trim() ||
       name !== address.name

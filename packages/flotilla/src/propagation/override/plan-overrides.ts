@@ -10,7 +10,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Overriders } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import { compareText, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { matchesAffinity, type ClusterFacts } from "../cluster-affinity.ts";
-import { implicitPriority } from "../resource-selector.ts";
+import { overridePriority } from "../resource-selector.ts";
 import { OverrideError } from "./override-error.ts";
 import { overrideArgs, overrideCommand } from "./overriders/command-args.ts";
 import { overrideFields } from "./overriders/field.ts";
@@ -80,7 +80,7 @@ function rulesFor(
 
 /** A policy without selectors matches every object. */
 function priorityOf(object: OverrideInput["object"], { spec }: Policy): number {
-  return spec.resourceSelectors?.length ? implicitPriority(object, spec.resourceSelectors) : 1;
+  return spec.resourceSelectors?.length ? overridePriority(object, spec.resourceSelectors) : 1;
 }
 
 /** The rules for this cluster. A policy in the deprecated format is one rule. */
