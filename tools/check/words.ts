@@ -61,6 +61,11 @@ const EXCEPTIONS: readonly { path: string; text: string; reason: string }[] = [
     text: "--operation-scope nobody",
     reason: "recorded with the answer of a real karmadactl, which repeats the value",
   },
+  {
+    path: "packages/openkruise/src/workloadspread/workloadspread-rules.ts",
+    text: "exceeds 100% is no permitted",
+    reason: "the answer of OpenKruise's webhook",
+  },
   { path: "CHANGELOG.md", text: "`unwell`", reason: "the former name of a field" },
 ];
 

@@ -117,6 +117,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a read started after the program began to stop",
     hint: "no action needed; harmless while stopping",
   },
+  Install: {
+    happened: "`flotilla install` cannot make the cluster a hub, or something of it does not run yet",
+    hint: "the message names it; run the command again, which continues where it stopped",
+  },
   Interpret: {
     happened:
       "an object does not match its kind, or a script or webhook failed, so its replicas, status or dependencies are unknown",
@@ -318,6 +322,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   TooMany: {
     happened: "`flotilla doctor` found more objects of a kind than it reads",
     hint: "narrow the selection with `--cluster` or `--only`",
+  },
+  Uninstall: {
+    happened: "`flotilla uninstall` found controllers that still run",
+    hint: "stop `flotilla controllers`, and run it again; nothing was removed before",
   },
   Unjoin: { happened: "a member is still being unjoined", hint: "the message names what is pending; use `--force`" },
   UnknownFeatureGate: {

@@ -114,6 +114,7 @@ export {
   pathSegmentProblems,
 } from "./names.ts";
 export { applyJsonPatch } from "./patch/json-patch.ts";
+export { jsonPatchBetween } from "./patch/json-patch-between.ts";
 export { applyMergePatch, createMergePatch, readMergePatch } from "./patch/merge-patch.ts";
 export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch/patch-errors.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";

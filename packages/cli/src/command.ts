@@ -109,6 +109,8 @@ export interface CommandContext<F extends Record<string, Flag>> {
 
 /** Which server, and as whom. */
 export interface KubeconfigAccess {
+  /** Instead of kubeconfigs: the API server of the cluster that this process is a pod of. */
+  isInCluster?: boolean;
   /** Several are read as one: the first that defines a name wins. */
   kubeconfigs: readonly string[];
   /** Unset means the current context. */

@@ -171,6 +171,24 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/controllers.ts")).controllersCommand,
   },
   {
+    name: "install",
+    section: "Operating",
+    summary: "make an existing Kubernetes cluster a hub: its API server keeps the objects",
+    load: async () => (await import("./commands/install.ts")).installCommand,
+  },
+  {
+    name: "uninstall",
+    section: "Operating",
+    summary: "remove what 'flotilla install' added to a cluster; workloads on members keep running",
+    load: async () => (await import("./commands/uninstall.ts")).uninstallCommand,
+  },
+  {
+    name: "webhooks",
+    section: "Operating",
+    summary: "answer admission, conversion and Clusters' proxy for a hub on an existing cluster",
+    load: async () => (await import("./commands/webhooks.ts")).webhooksCommand,
+  },
+  {
     name: "agent",
     section: "Membership",
     summary: "run the agent of a pull-mode cluster: apply the hub's works and report status",

@@ -1,5 +1,5 @@
 /** What `up` and `demo` need from a running hub with simulated members. `cmd` starts it; the commands only use it. */
-import type { ControllerGroup, Shard } from "@flotilla/flotilla";
+import type { ControllerGroup, Shard, WorkloadProject } from "@flotilla/flotilla";
 import type { LastStart } from "./data-directory.ts";
 
 /** A store on other machines, and the files that it is reached with. */
@@ -162,7 +162,8 @@ interface RunningApiServer {
 }
 
 interface ControllersRoleOptions extends ControllerOptions {
-  kubeconfig: string;
+  /** Unset: the API server of the cluster that this process is a pod of. */
+  kubeconfig?: string | undefined;
   /** The groups of controllers that may run here; unset: all. */
   groups?: readonly ControllerGroup[];
   /** The members that this process delivers to; unset: all. */
@@ -178,6 +179,40 @@ interface ControllersRoleOptions extends ControllerOptions {
   metricsAddress?: string;
   logLevel: HubProcessOptions["logLevel"];
   logFormat: "json" | "text";
+}
+
+interface WebhooksRoleOptions {
+  /** Unset: the API server of the cluster that this process is a pod of. */
+  kubeconfig?: string | undefined;
+  /** The namespace of the installation. */
+  namespace: string;
+  port: number;
+  bindAddress: string;
+  /** More names and addresses in the serving certificate. */
+  tlsSans: readonly string[];
+  projects: readonly WorkloadProject[];
+  /** Whether ClusterTaintPolicies may set NoExecute. */
+  allowNoExecuteTaintPolicy: boolean;
+  /** Users whose writes are those of the controllers. */
+  controllerUsers: readonly string[];
+  /** Serves `/metrics`, `/healthz` and `/readyz` there. */
+  metricsAddress?: string | undefined;
+  logLevel: HubProcessOptions["logLevel"];
+  logFormat: "json" | "text";
+}
+
+/** A process that answers for an API server of Kubernetes. */
+interface RunningWebhooks {
+  /** The API server. */
+  server: string;
+  /** The port that it listens on. */
+  port: number;
+  /** Whether the API server authenticates itself, so that Clusters have a proxy and placements are explained. */
+  isAggregated: boolean;
+  /** Resolves when it has read the hub. */
+  ready: Promise<void>;
+  /** Resolves when it stopped. */
+  ended: Promise<void>;
 }
 
 /** The groups that this process leads, and who leads another one. */
@@ -202,6 +237,12 @@ export interface Roles {
     progress: (text: string) => void,
     signal: AbortSignal,
   ): Promise<RunningApiServer>;
+  /** What an API server of Kubernetes asks us about its objects: admission, conversion, and what it cannot serve itself. */
+  webhooks(
+    options: WebhooksRoleOptions,
+    progress: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<RunningWebhooks>;
   controllers(
     options: ControllersRoleOptions,
     progress: (text: string) => void,

@@ -82,7 +82,7 @@ export interface WriteOptions {
 
 interface PatchOptions extends WriteOptions {
   type: Exclude<PatchType, "apply">;
-  subresource?: "status" | "resize" | "approval";
+  subresource?: "status" | "resize" | "approval" | "ephemeralcontainers";
 }
 
 interface ApplyOptions extends WriteOptions {

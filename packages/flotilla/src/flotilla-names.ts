@@ -114,3 +114,6 @@ export const SINGLE_USE_TOKEN = "flotilla.dev/single-use";
 
 /** The Lease of the process that leads the hub's controllers, in Karmada's namespace. */
 export const CONTROLLERS_LEASE = "flotilla-controllers";
+
+/** Of an installation on an existing cluster: has the programs, their accounts and their certificates. */
+export const INSTALL_NAMESPACE = "flotilla-system";

@@ -62,6 +62,25 @@ export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-t
 export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
 export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK } from "./propagation/dispatch/plan-notice.ts";
+export { installedSteps } from "./install/admission-steps.ts";
+export {
+  accountUser,
+  CONTROLLERS_NAME,
+  INSTALL_RECORD,
+  INSTALLED_LABEL,
+  INSTALLED_LABELS,
+  STORED_CLUSTERS,
+  WEBHOOK_PATHS,
+  WEBHOOKS_CERTIFICATE,
+  WEBHOOKS_NAME,
+  WEBHOOKS_PORT,
+} from "./install/install-names.ts";
+export { installedKinds, WORKLOAD_PROJECTS } from "./install/plan-definitions.ts";
+export type { WorkloadProject } from "./install/plan-definitions.ts";
+export { manifestsOfInstall, planInstall } from "./install/plan-install.ts";
+export type { InstallOptions, InstallPlan } from "./install/plan-install.ts";
+export { AGGREGATED_GROUPS } from "./install/plan-programs.ts";
+export { createDiscovery } from "./membership/discovery.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
@@ -195,6 +214,7 @@ export {
   DRAIN_TAINT,
   DRIFT,
   FORCE_ANNOTATION,
+  INSTALL_NAMESPACE,
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,

@@ -1,3 +1,4 @@
+export { SelfSubjectReview } from "./authentication/self-subject-review.ts";
 export { TokenRequest } from "./authentication/token-request.ts";
 export { TokenReview } from "./authentication/token-review.ts";
 export { checkAccessReview, checkLocalAttributes } from "./authorization/access-review-rules.ts";
@@ -160,6 +161,8 @@ export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
 export { claimPods } from "./pod/claim-pods.ts";
+export { checkEphemeralTemplate } from "./pod/pod-containers.ts";
+export { checkHandler as checkProbeHandler } from "./pod/pod-probes.ts";
 export { orphanedPods } from "./pod/orphaned-pods.ts";
 export { checkAnnotationKeys, checkPodAnnotations } from "./pod/pod-annotations.ts";
 export { completePod, defaultContainer, defaultVolume, templateDefaults } from "./pod/pod-defaults.ts";

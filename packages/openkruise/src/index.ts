@@ -38,5 +38,9 @@ export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollou
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
 export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
 export { kruiseWorkloads } from "./workload-kinds.ts";
+export { ContainerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";
+export type { ReadonlyRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";
+export { CONTAINERS_ANNOTATION, UNREADY_ACQUIRED } from "./containerrecreaterequest/recreate-names.ts";
+export { NodePodProbe } from "./nodepodprobe/nodepodprobe-kind.ts";
 export { NodeImage } from "./nodeimage/nodeimage-kind.ts";
 export { tagStatusOf, withReports } from "./nodeimage/plan-nodeimage.ts";

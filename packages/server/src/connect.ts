@@ -13,12 +13,14 @@ import {
 } from "@flotilla/client";
 import type { Http2TransportOptions, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
 
+import { inCluster, NOT_IN_POD } from "./process/in-cluster.ts";
+
 /** kubectl prints requests from this verbosity on. */
 const TRACE_VERBOSITY = 6;
 
 /** `trace` receives the lines about requests that a high verbosity asks for. */
 export async function connect(access: KubeconfigAccess, trace: (line: string) => void): Promise<HubConnection> {
-  checkKubeconfig(access);
+  if (!access.isInCluster) checkKubeconfig(access);
   const { connection } = await open(access);
   const transport = transportOf(connection, { root: HUB }, access, trace);
   const { impersonate, namespace } = connection;
@@ -57,11 +59,12 @@ export async function connectCluster(
 }
 
 async function open({
+  isInCluster = false,
   kubeconfigs,
   context,
   impersonate,
 }: KubeconfigAccess): Promise<{ config: Kubeconfig; connection: KubeconfigConnection }> {
-  const config = await loadKubeconfigs(kubeconfigs);
+  const config = isInCluster ? inCluster(NOT_IN_POD) : await loadKubeconfigs(kubeconfigs);
   const connection = await connectionOf(config, context);
   return { config, connection: impersonate ? { ...connection, impersonate } : connection };
 }

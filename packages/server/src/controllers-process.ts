@@ -11,6 +11,7 @@ import type { ControllerGroup } from "@flotilla/flotilla";
 import { serveMetrics } from "./agent/agent-metrics.ts";
 import { runControllers } from "./roles/run-controllers.ts";
 import type { ControllersTerm } from "./roles/run-controllers.ts";
+import { inCluster, NOT_IN_POD } from "./process/in-cluster.ts";
 import { reportConnection } from "./process/hub-connection.ts";
 import { createStderrLog } from "./process/stderr-log.ts";
 
@@ -28,7 +29,9 @@ const environment = { clock: systemClock, random: systemRandom };
 
 export const startControllers: Roles["controllers"] = async (options, progress, signal) => {
   const log = createStderrLog(options.logLevel, options.logFormat);
-  const connection = await connectionOf(await loadKubeconfig(options.kubeconfig));
+  const connection = await connectionOf(
+    options.kubeconfig === undefined ? inCluster(NOT_IN_POD) : await loadKubeconfig(options.kubeconfig),
+  );
   const connect = (timeouts: Http2TransportOptions["timeouts"]): Transport =>
     createHttp2Transport({
       timeouts,

@@ -141,6 +141,7 @@ function contextOf(
     startFleet,
     roles: {
       apiServer: async (...start) => (await import("./api-server-process.ts")).startApiServer(...start),
+      webhooks: async (...start) => (await import("./webhooks-process.ts")).startWebhooks(...start),
       controllers: async (...start) => (await import("./controllers-process.ts")).startControllers(...start),
     },
     async connect(access) {

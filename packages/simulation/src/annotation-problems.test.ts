@@ -39,7 +39,7 @@ describe("reports an invalid annotation with its value and the allowed values", 
     },
     "an unknown annotation name": {
       annotation: [`${PREFIX}exitcode`, "1"],
-      want: '"1" is ignored: supported annotations are fault, exit-code, run, start-seconds, cpu-usage, memory-usage',
+      want: '"1" is ignored: supported annotations are fault, exit-code, run, start-seconds, cpu-usage, memory-usage, failing-probes',
     },
   };
   test.each(Object.entries(cases))("%s", (_behaviour, { annotation: [name, value], want }) => {

@@ -9,6 +9,7 @@ import type { RecordedEvent } from "@flotilla/controller-runtime";
 import {
   CPU_USAGE,
   EXIT_CODE,
+  FAILING_PROBES,
   FAULT,
   FAULTS,
   MAX_SECONDS,
@@ -54,6 +55,10 @@ const RULES: Readonly<Record<AnnotatedKind, ReadonlyMap<string, Rule>>> = {
     [START_SECONDS, { isRight: isSeconds, allowed: SECONDS }],
     [CPU_USAGE, QUANTITY],
     [MEMORY_USAGE, QUANTITY],
+    [
+      FAILING_PROBES,
+      { isRight: (value) => /^[^,#]*(,[^,#]*)*$/.test(value), allowed: "use names of probes, separated by commas" },
+    ],
   ]),
   Node: new Map([[FAULT, faultRule("Node")]]),
   Cluster: new Map([[FAULT, faultRule("Cluster")]]),

@@ -30,6 +30,8 @@ import { createPlacementController } from "./placement/placement-controller.ts";
 import { createClusterViews } from "./placement/views.ts";
 import { createClaimController } from "./volumes/claim-controller.ts";
 import { createImagePullController } from "./daemon/image-pull-controller.ts";
+import { createProbeController } from "./daemon/probe-controller.ts";
+import { createRecreateController } from "./daemon/recreate-controller.ts";
 import { createEphemeralVolumeController } from "./volumes/ephemeral-controller.ts";
 import { createVolumeReads } from "./placement/volume-reads.ts";
 import { createVolumeController } from "./volumes/volume-controller.ts";
@@ -105,7 +107,13 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
         events: recorders?.("kubelet"),
       }),
       createNodeLifecycleController(lifecycle),
-      ...(hashes ? [createImagePullController({ ...deps, events: recorders?.("kruise-daemon-imagepuller") })] : []),
+      ...(hashes
+        ? [
+            createImagePullController({ ...deps, events: recorders?.("kruise-daemon-imagepuller") }),
+            createRecreateController(deps),
+            createProbeController({ ...deps, events: recorders?.("kruise-daemon-podprobe") }),
+          ]
+        : []),
     ],
     controllerManager: [
       createNodeEvictionController({ ...deps, views, events: recorders?.("taint-eviction-controller") }),

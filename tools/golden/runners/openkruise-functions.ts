@@ -3,6 +3,7 @@
  * compared with the planners that the controllers use.
  */
 import { equalJson } from "@flotilla/base";
+import { cronCases } from "../../../packages/openkruise/src/advancedcronjob/testdata/cron-cases.ts";
 import {
   broadcastJobCases,
   whyBroadcastJobDiffers,
@@ -21,6 +22,7 @@ import { sidecarSetCases } from "../../../packages/openkruise/src/sidecarset/tes
 import { statefulSetCases } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-cases.ts";
 import { traceStatefulSet } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-trace.ts";
 import { unitedDeploymentCases } from "../../../packages/openkruise/src/uniteddeployment/testdata/uniteddeployment-cases.ts";
+import { workloadSpreadCases } from "../../../packages/openkruise/src/workloadspread/testdata/workloadspread-cases.ts";
 import { pick } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -45,6 +47,7 @@ export const openKruiseFunctions: ReadonlyMap<string, CaseRunner> = new Map(
   Object.entries({
     broadcastjob: runnerOf(broadcastJobCases, ({ want }) => whyBroadcastJobDiffers(want)),
     cloneset: runnerOf(cloneSetCases, ({ input }) => whyCloneSetDiffers(input as never)),
+    cron: runnerOf(cronCases),
     daemonset: runnerOf(createDaemonSetCases()),
     inplace: runnerOf(inPlaceCases),
     pub: runnerOf(budgetCases),
@@ -53,5 +56,6 @@ export const openKruiseFunctions: ReadonlyMap<string, CaseRunner> = new Map(
     /** Whole rollouts, pass by pass. */
     trace: runnerOf({ cloneset: traceCloneSet, statefulset: traceStatefulSet }),
     uniteddeployment: runnerOf(unitedDeploymentCases),
+    workloadspread: runnerOf(workloadSpreadCases),
   }),
 );

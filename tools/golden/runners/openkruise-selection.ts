@@ -1,10 +1,15 @@
 /**
- * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them. Other cases are added with their
- * controllers.
+ * `openkruise-selection.jsonl`: label selectors as OpenKruise reads and compares them, the namespaces of
+ * ResourceDistributions, and the nodes of ImagePullJobs.
  */
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import { selectorsAgree, selectorsOverlap } from "@flotilla/openkruise";
 import { formatLabelSelector, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import { equalJson } from "@flotilla/base";
+import { imagePullCase } from "../../../packages/openkruise/src/imagepulljob/testdata/image-pull-cases.ts";
+import { distributionCase } from "../../../packages/openkruise/src/resourcedistribution/testdata/distribution-cases.ts";
+import { plain } from "../../../packages/openkruise/src/testdata/plain.ts";
+import type { RecordedRun } from "../../../packages/openkruise/src/testdata/read-cases.ts";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -16,7 +21,8 @@ interface SelectorInput {
 }
 
 const inputOf = ({ input }: GoldenCase): SelectorInput => input as unknown as SelectorInput;
-const LATER: Readonly<Record<string, string>> = { distribution: "ResourceDistribution", imagePull: "ImagePullJob" };
+/** By the kind of the case; the others are selectors. */
+const DECISIONS: Readonly<Record<string, RecordedRun>> = { distribution: distributionCase, imagePull: imagePullCase };
 
 const selectors = compareResults({
   run(input) {
@@ -33,13 +39,15 @@ const selectors = compareResults({
 
 export const openKruiseSelection: CaseRunner = {
   check(line) {
-    const later = LATER[inputOf(line).kind];
-    return later === undefined ? selectors.check(line) : `${later} is not served yet`;
+    const decide = DECISIONS[inputOf(line).kind];
+    if (!decide) return selectors.check(line);
+    const got = decide(line.input as never, line.want as never);
+    return equalJson(plain(got), plain(line.want))
+      ? undefined
+      : `got ${JSON.stringify(got)}, want ${JSON.stringify(line.want)}`;
   },
   reasonFor(line) {
-    const { kind, a } = inputOf(line);
-    const later = LATER[kind];
-    if (later !== undefined) return `${later} is served when its controller exists.`;
+    const { a } = inputOf(line);
     const isIncomplete =
       a?.matchExpressions?.some(
         ({ operator, values }) => (operator === "In" || operator === "NotIn") && !values?.length,

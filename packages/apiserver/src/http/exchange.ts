@@ -29,6 +29,8 @@ export interface ExchangeDependencies {
   /** Called when the credentials of a request are rejected. */
   onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyBudget;
+  /** For paths whose body is read from clients without credentials, too: the size of the largest body. */
+  openBodyBytes?: ((path: string) => number | undefined) | undefined;
   clock: Clock;
   log: Log;
   /** The server is stopping; new requests are rejected. */
@@ -90,15 +92,19 @@ class RunningExchange implements Exchange {
       request.address = peer.address;
       request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
       const target = splitCluster(request.path);
+      const isAnonymous = request.user === ANONYMOUS;
+      const openBytes = deps.openBodyBytes?.(request.path);
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
-      if (wire.hasBody && request.user !== ANONYMOUS) {
+      if (wire.hasBody && (!isAnonymous || openBytes !== undefined)) {
         this.#deadlineMs = deps.clock.now() + TRANSFER_TIMEOUT_MS;
         const body = await readBody(wire, {
           budget: deps.bodies,
           chunks: new BodyChunks(chunksOf(peer), () => deps.clock.now()),
-          client: () => clientKeyOf(target.cluster, request.user.name),
-          maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : undefined,
+          // Clients without a name differ in their addresses.
+          client: () =>
+            clientKeyOf(target.cluster, isAnonymous ? `${request.user.name}@${peer.address}` : request.user.name),
+          maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : openBytes,
         });
         request.body = body.bytes;
         release = body.release;

@@ -33,6 +33,8 @@ export interface HttpServerOptions {
   tls: ServerTls;
   /** Proxies that authenticate users; unset: none. */
   proxies?: FrontProxySettings | undefined;
+  /** For paths whose body is read from clients without credentials, too: the size of the largest body. */
+  openBodyBytes?(path: string): number | undefined;
   log: Log;
   clock?: Clock;
   maxConnections?: number;
@@ -114,6 +116,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     proxies,
     onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
+    openBodyBytes: options.openBodyBytes,
     clock,
     log,
     isStopping: () => stopping,

@@ -32,6 +32,10 @@ export const controllersCommand = defineCommand({
       value: "FILE",
       description: "kubeconfig of the hub; 'flotilla apiserver' writes DIR/controllers.kubeconfig",
     },
+    "in-cluster": {
+      type: "boolean",
+      description: "use the service account of this pod, for the hub that 'flotilla install' made of its cluster",
+    },
     controllers: {
       type: "string",
       value: "A,B",
@@ -69,13 +73,15 @@ export const controllersCommand = defineCommand({
     },
   },
   async run({ flags, output, signal, roles }) {
-    if (!flags.kubeconfig)
-      throw new UsageError("--kubeconfig FILE is required; 'flotilla apiserver' writes controllers.kubeconfig");
+    if (!flags.kubeconfig && !flags["in-cluster"])
+      throw new UsageError(
+        "--kubeconfig FILE or --in-cluster is required; 'flotilla apiserver' writes controllers.kubeconfig",
+      );
     const running = await roles.controllers(
       {
         // Whether a ClusterTaintPolicy may set NoExecute is decided when it is written, by the API server.
         ...controllerOptions(flags, true),
-        kubeconfig: flags.kubeconfig,
+        kubeconfig: flags["in-cluster"] ? undefined : flags.kubeconfig,
         groups: groupsOf(flags.controllers),
         shard: shardIn(flags.shard),
         leaderElects: flags["leader-elect"] === "true",

@@ -1,6 +1,8 @@
 /**
  * A client whose writes the hub only tries: each request sees the results of those before, and nothing is stored.
  *
+ * On an API server of Kubernetes, which has no `/dry-run`, requests are tried one by one (`dry-run-singly.ts`).
+ *
  * Requests that are made in one turn of the event loop are sent together, after all earlier writes, to the hub's
  * `/dry-run`. Make independent requests at once (`Promise.all`): every turn costs one request to the hub, which
  * repeats the writes of the turns before.
@@ -11,15 +13,17 @@ import type { JsonObject } from "@flotilla/base";
 import { createClient, METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "@flotilla/client";
 import type { Client, TransportRequest } from "@flotilla/client";
 import { failureOf, readText } from "../members/ask.ts";
+import { createSingleDryRuns } from "./dry-run-singly.ts";
+import type { SingleDryRuns } from "./dry-run-singly.ts";
 
-interface SentRequest {
+export interface SentRequest {
   method: string;
   path: string;
   contentType?: string;
   body?: string;
 }
 
-interface DryResponse {
+export interface DryResponse {
   status: number;
   body: JsonObject;
   warnings?: string[];
@@ -40,13 +44,17 @@ export function createDryRunClient(
 ): Pick<Client, "get" | "create" | "update" | "patch" | "apply"> {
   const written: SentRequest[] = [];
   let pending: Pending[] = [];
+  /** Set once the server is known to try single requests only. */
+  let singly: SingleDryRuns | undefined;
 
   const send = async (): Promise<void> => {
     const turn = pending;
     pending = [];
     try {
       const requests = [...written, ...turn.map(({ request }) => request)];
-      const responses = (await post(hub, requests, signal)).slice(written.length);
+      const together = singly ? undefined : await post(hub, requests, signal);
+      if (together === undefined) singly ??= createSingleDryRuns(hub, signal);
+      const responses = together?.slice(written.length) ?? (await trySingly(singly, turn));
       for (const [index, { request, resolve, reject }] of turn.entries()) {
         const { status, body, warnings = [] } = responses[index] ?? { status: 500, body: {} };
         if (status < 200 || status > 299) {
@@ -93,11 +101,19 @@ function sentOf({ verb, path, query, patchType, body }: TransportRequest): SentR
   };
 }
 
+/** In order: each may depend on those before. */
+async function trySingly(singly: SingleDryRuns | undefined, turn: readonly Pending[]): Promise<DryResponse[]> {
+  const responses: DryResponse[] = [];
+  for (const { request } of turn) responses.push(await (singly as SingleDryRuns).try(request));
+  return responses;
+}
+
+/** Undefined for a server that has no dry runs of several requests. */
 async function post(
   hub: Pick<Client, "raw">,
   requests: readonly SentRequest[],
   signal: AbortSignal,
-): Promise<DryResponse[]> {
+): Promise<DryResponse[] | undefined> {
   const { status, body } = await hub.raw(
     {
       method: "POST",
@@ -109,6 +125,7 @@ async function post(
     signal,
   );
   const text = await readText(body);
+  if (status === 404) return undefined;
   if (status !== 200) throw failureOf(status, text);
   return (JSON.parse(text) as { responses: DryResponse[] }).responses;
 }

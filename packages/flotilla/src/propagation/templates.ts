@@ -15,6 +15,7 @@ import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, KindResolver } from "@flotilla/client";
 import { createDynamicSource } from "@flotilla/controller-runtime";
+import { INSTALL_NAMESPACE } from "../flotilla-names.ts";
 import type { DynamicSource, Informer, Informers, ObjectEvent, Source } from "@flotilla/controller-runtime";
 import { isReservedNamespace } from "@flotilla/karmada";
 
@@ -209,6 +210,7 @@ export function isOwnNamespace(namespace: string): boolean {
   return (
     isReservedNamespace(namespace) ||
     namespace.startsWith("kube-") ||
+    namespace === INSTALL_NAMESPACE ||
     namespace === OCM_NAMESPACE ||
     namespace.startsWith(`${OCM_NAMESPACE}-`)
   );

@@ -123,6 +123,25 @@ export function checkEphemeralContainers(context: ContainerContext, at: string):
   }
 }
 
+/** For projects that add ephemeral containers to pods that they do not know yet: any volume may be there. */
+export function checkEphemeralTemplate(at: string, containers: readonly Read<EphemeralContainer>[]): FieldError[] {
+  const errors: FieldError[] = [];
+  const mounts = containers.flatMap(({ volumeMounts = [] }) => volumeMounts);
+  checkEphemeralContainers(
+    {
+      errors,
+      spec: {
+        containers: [],
+        ephemeralContainers: containers.map(({ targetContainerName: _target, ...container }) => container),
+      },
+      volumes: new Map(mounts.map(({ name }) => [name, { name }])),
+      claims: new Set(),
+    },
+    at,
+  );
+  return errors;
+}
+
 function isSet(container: Read<EphemeralContainer>, part: (typeof NOT_EPHEMERAL)[number]): boolean {
   const value = container[part];
   return value !== undefined && (part !== "resources" || Object.keys(value).length > 0);

@@ -84,7 +84,8 @@ function checkLifecycle(errors: FieldError[], at: string, { postStart, preStop }
 type Handler = Read<Pick<Probe, "exec" | "httpGet" | "tcpSocket" | "grpc"> & Pick<LifecycleHandler, "sleep">>;
 const HANDLERS = ["exec", "httpGet", "tcpSocket", "grpc", "sleep"] as const;
 
-function checkHandler(errors: FieldError[], at: string, handler: Handler, grace: Grace): void {
+/** Also for projects that have probes of their own. */
+export function checkHandler(errors: FieldError[], at: string, handler: Handler, grace: Grace): void {
   let found = 0;
   for (const name of HANDLERS) {
     if (handler[name] === undefined) continue;

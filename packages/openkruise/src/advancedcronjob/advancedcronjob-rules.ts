@@ -9,11 +9,14 @@ import type { FeatureGates } from "../api/feature-gates.ts";
 import { checkMetadata } from "../api/metadata-rules.ts";
 import { plainNameProblems } from "../api/strategy-rules.ts";
 import { checkOwnTemplate, completesTemplate, completeTemplate, hasSettledTemplate } from "../api/template-rules.ts";
-import { kruiseAdmission } from "../api/webhook.ts";
+import { isHub, kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedCronJob } from "./advancedcronjob-kind.ts";
 import { checkImagePull, completeImagePull } from "./image-pull-rules.ts";
 
 type Read<T> = DeepReadonly<T>;
+
+const NO_PULLS =
+  "spec.template.imageListPullJobTemplate: no run will start, because the feature gate ImagePullJobGate is off";
 /** The CRD requires some of the fields, but its schema is checked after the webhook that sets defaults. */
 type Spec = Partial<Read<AdvancedCronJob>["spec"]>;
 type Template = Read<CronJobTemplate>;
@@ -123,6 +126,11 @@ export const advancedCronJobRules = (gates: FeatureGates): AnyAdmission[] => [
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
     open: { template: "apps-kruise-v1beta1.CronJobTemplate" },
     complete: completeAdvancedCronJob(gates),
-    check: checkAdvancedCronJob,
+    check(review) {
+      // OpenKruise accepts it, and none of its runs can be created. The hub only propagates it.
+      if (review.object.spec.template?.imageListPullJobTemplate && !gates.isOn("ImagePullJobGate") && !isHub(review))
+        review.warn(`${NO_PULLS}; enable it with --kruise-gates ImagePullJobGate=true`);
+      return checkAdvancedCronJob(review);
+    },
   }),
 ];

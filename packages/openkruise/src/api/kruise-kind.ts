@@ -2,7 +2,7 @@
  * The shared parts of OpenKruise's kinds: a status, schemas from its CRDs, and either v1alpha1 alone or two versions of
  * which the newer is stored.
  */
-import { definitionSchema, describedKind, dynamicKind, lazyVersion } from "@flotilla/apimachinery";
+import { definitionSchema, describedKind, lazyVersion } from "@flotilla/apimachinery";
 import type {
   Column,
   FieldDescriptions,
@@ -67,7 +67,3 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     descriptions,
   });
 }
-
-/** A kind of `apps.kruise.io` that members may have, but that Flotilla does not serve. */
-export const unservedKind = (kind: string, plural: string): Kind =>
-  dynamicKind({ group: "apps.kruise.io", version: "v1alpha1", kind, plural, scope: "Namespaced" });

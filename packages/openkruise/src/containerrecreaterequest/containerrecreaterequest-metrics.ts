@@ -1,6 +1,6 @@
 /** The metrics that kruise-state-metrics exports for a ContainerRecreateRequest. */
 import type { StateKind, StateView } from "@flotilla/kubernetes";
-import { unservedKind } from "../api/kruise-kind.ts";
+import { ContainerRecreateRequest } from "./containerrecreaterequest-kind.ts";
 import { familiesOf, fieldsOf, listOf } from "../metrics/state-families.ts";
 
 const recreateRequest = familiesOf("containerrecreaterequest");
@@ -13,7 +13,7 @@ const isIn =
   ({ status }: StateView): number =>
     status["phase"] === phase ? 1 : 0;
 export const recreateRequestStates: StateKind = {
-  kind: unservedKind("ContainerRecreateRequest", "containerrecreaterequests"),
+  kind: ContainerRecreateRequest,
   label: "containerrecreaterequest",
   families: [
     recreateRequest.annotations,

@@ -5,7 +5,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
 import type { Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { isActive, Pod } from "@flotilla/kubernetes";
-import type { Secret } from "@flotilla/kubernetes";
+import type { ReadonlyPod, Secret } from "@flotilla/kubernetes";
 import { NodeImage } from "../nodeimage/nodeimage-kind.ts";
 import { ImagePullJob } from "./imagepulljob-kind.ts";
 import type { ReadonlyImagePullJob, ReadonlyNodeImage } from "./plan-imagepulljob.ts";
@@ -22,6 +22,34 @@ export interface JobNodes {
   jobsOfPod(event: ObjectEvent<Pod>): ObjectKey[];
   /** The running jobs that name a Secret. */
   jobsOfSecret(event: ObjectEvent<Secret>): ObjectKey[];
+}
+
+/** What the selection reads of a cluster. */
+interface SelectionReader {
+  named(name: string): ReadonlyNodeImage | undefined;
+  all(): readonly ReadonlyNodeImage[];
+  /** In the namespace of the job. */
+  pods(): readonly ReadonlyPod[];
+}
+
+/** The NodeImages of the job's nodes: those of its pods, the named ones, or those with its labels. Pure. */
+export function selectNodeImages(
+  { spec: { selector, podSelector } }: ReadonlyImagePullJob,
+  { named, all, pods }: SelectionReader,
+): ReadonlyNodeImage[] {
+  const ofNames = (names: Iterable<string>): ReadonlyNodeImage[] =>
+    [...new Set(names)].flatMap((name) => named(name) ?? []);
+  if (podSelector) {
+    const labels = labelSelectorOf(podSelector);
+    const chosen = pods().filter(
+      (pod) => isActive(pod) && pod.spec.nodeName && matchesLabels(labels, pod.metadata.labels ?? {}),
+    );
+    return ofNames(chosen.map((pod) => pod.spec.nodeName ?? ""));
+  }
+  if (selector?.names) return ofNames(selector.names);
+  if (!selector) return [...all()];
+  const labels = labelSelectorOf(selector);
+  return all().filter((one) => matchesLabels(labels, one.metadata.labels ?? {}));
 }
 
 /** Call it once per set of informers, because it adds indexes to them. */
@@ -43,25 +71,12 @@ export function createJobNodes(informers: Informers): JobNodes {
   );
 
   return {
-    of({ metadata, spec }, cluster) {
-      const named = (names: Iterable<string>): ReadonlyNodeImage[] =>
-        [...new Set(names)].flatMap((name) => nodeImages.get({ cluster, name }) ?? []);
-      const { selector, podSelector } = spec;
-      if (podSelector) {
-        const labels = labelSelectorOf(podSelector);
-        return named(
-          pods
-            .list({ cluster, namespace: metadata.namespace })
-            .filter((pod) => isActive(pod) && pod.spec.nodeName && matchesLabels(labels, pod.metadata.labels ?? {}))
-            .map((pod) => pod.spec.nodeName ?? ""),
-        );
-      }
-      if (selector?.names) return named(selector.names);
-      const all = nodeImages.list({ cluster });
-      if (!selector) return [...all];
-      const labels = labelSelectorOf(selector);
-      return all.filter((one) => matchesLabels(labels, one.metadata.labels ?? {}));
-    },
+    of: (job, cluster) =>
+      selectNodeImages(job, {
+        named: (name) => nodeImages.get({ cluster, name }),
+        all: () => nodeImages.list({ cluster }),
+        pods: () => pods.list({ cluster, namespace: job.metadata.namespace }),
+      }),
 
     jobsOfNodeImage({ cluster, object, old, deleted }) {
       const running = jobs.by(RUNNING, cluster);

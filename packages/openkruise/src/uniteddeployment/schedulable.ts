@@ -9,6 +9,7 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady, podCondition, timeMs } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
+import { schedulingTimeLeftMs } from "../pod/scheduling-time.ts";
 import {
   DEPLOYMENT_REVISION_LABEL,
   RESERVED_LABEL,
@@ -193,23 +194,6 @@ function newlyReserved(
     : updateLeftMs(deployment, pod, nowMs);
   if (leftMs === undefined || leftMs >= 0) return { reserved: false, againInMs: leftMs };
   return { reserved: true, updateTimeout: !isUpdated, againInMs: avoidanceMs(deployment) };
-}
-
-/**
- * How long the pod may still be pending, counted from its creation; negative if that is exceeded, undefined if it is
- * not pending.
- */
-function schedulingTimeLeftMs(
-  { metadata, spec, status }: ReadonlyPod,
-  timeoutMs: number,
-  nowMs: number,
-): number | undefined {
-  if (metadata.deletionTimestamp || status?.phase !== "Pending" || spec.nodeName) return undefined;
-  const isRefused = status.conditions?.some(
-    (condition) =>
-      condition.type === "PodScheduled" && condition.status === "False" && condition.reason === "Unschedulable",
-  );
-  return isRefused ? timeMs(metadata.creationTimestamp) + timeoutMs - nowMs : undefined;
 }
 
 /** How long the update may continue before pods of the old revision count as stuck. */

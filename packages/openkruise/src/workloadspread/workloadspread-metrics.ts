@@ -1,6 +1,6 @@
 /** The metrics that kruise-state-metrics exports for a WorkloadSpread. */
 import type { Sample, StateKind, StateView } from "@flotilla/kubernetes";
-import { unservedKind } from "../api/kruise-kind.ts";
+import { WorkloadSpread } from "./workloadspread-kind.ts";
 import { familiesOf, fieldsOf, listOf, numberOf, textOf, generationOf } from "../metrics/state-families.ts";
 
 const workloadSpread = familiesOf("workloadspread");
@@ -13,7 +13,7 @@ const ofSubsets =
       numberOf(fieldsOf(each)[field]),
     ]);
 export const workloadSpreadStates: StateKind = {
-  kind: unservedKind("WorkloadSpread", "workloadspreads"),
+  kind: WorkloadSpread,
   label: "workloadspread",
   families: [
     workloadSpread.created,

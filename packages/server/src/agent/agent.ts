@@ -4,26 +4,25 @@
  */
 import { hash, randomUUID } from "node:crypto";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } from "@flotilla/flotilla";
 import type { CredentialStore } from "@flotilla/flotilla";
 import { Namespace } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
-import { elapsedMs, sleep, systemClock, systemRandom, UsageError } from "@flotilla/base";
+import { elapsedMs, sleep, systemClock, systemRandom } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
 import type { AgentRunOptions } from "@flotilla/cli";
-import { connectionOf, createClient, createHttp2Transport, loadKubeconfig, parseKubeconfig } from "@flotilla/client";
-import type { Client, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
+import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
+import type { Client, KubeconfigConnection, Transport } from "@flotilla/client";
 import { createLeaderElection, fenceTransport } from "@flotilla/controller-runtime";
 import type { Leadership } from "@flotilla/controller-runtime";
 import { createAgentMetrics, serveMetrics } from "./agent-metrics.ts";
 import type { AgentMetrics } from "./agent-metrics.ts";
+import { inCluster } from "../process/in-cluster.ts";
 import { withBootstrap, withKubeconfig, type Open } from "./agent-hub.ts";
 import { createDirectoryStore, textOf } from "./credential-directory.ts";
 import { createStderrLog } from "../process/stderr-log.ts";
 import { whileUnchanged } from "../process/while-unchanged.ts";
 
-const ACCOUNT_DIRECTORY = "/var/run/secrets/kubernetes.io/serviceaccount";
 const RETRY_MS = 5_000;
 const environment = { clock: systemClock, random: systemRandom };
 /**
@@ -66,7 +65,9 @@ async function attendTo(
 ): Promise<void> {
   const { cluster } = options;
   const connection = await connectionOf(
-    options.clusterKubeconfig === undefined ? inCluster() : await loadKubeconfig(options.clusterKubeconfig),
+    options.clusterKubeconfig === undefined
+      ? inCluster("--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it")
+      : await loadKubeconfig(options.clusterKubeconfig),
     options.clusterContext,
   );
   const transport = createHttp2Transport({ ...connection, cluster: { only: cluster }, userAgent: "flotilla-agent" });
@@ -211,35 +212,6 @@ async function serve(
   } finally {
     await Promise.all(opened.map((transport) => transport.close()));
   }
-}
-
-/** The cluster in which this process runs, with the service account of its pod. */
-function inCluster(): Kubeconfig {
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
-  if (!host)
-    throw new UsageError(
-      "--cluster-kubeconfig FILE is required: the cluster that this agent serves, unless it runs inside it",
-    );
-  const document = {
-    apiVersion: "v1",
-    kind: "Config",
-    "current-context": "pod",
-    clusters: [
-      {
-        name: "pod",
-        cluster: {
-          server: `https://${host.includes(":") ? `[${host}]` : host}:${port}`,
-          "certificate-authority": join(ACCOUNT_DIRECTORY, "ca.crt"),
-        },
-      },
-    ],
-    contexts: [{ name: "pod", context: { cluster: "pod", user: "pod" } }],
-    users: [{ name: "pod", user: { tokenFile: join(ACCOUNT_DIRECTORY, "token") } }],
-  };
-  return parseKubeconfig(JSON.stringify(document), {
-    source: "the service account of this pod",
-    directory: ACCOUNT_DIRECTORY,
-  });
 }
 
 /** The member may start after its agent. */

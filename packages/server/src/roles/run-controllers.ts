@@ -32,6 +32,7 @@ import {
 import type { ConnectMember, ControllerGroup, Shard } from "@flotilla/flotilla";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
+import { directClusters } from "../elsewhere/stored-clusters.ts";
 import { CONTROLLER_LEASE_TIMES, renewUnelected } from "./controllers-lease.ts";
 import { createHubControllers } from "./hub-controllers.ts";
 import type { HubControllers } from "./hub-controllers.ts";
@@ -251,7 +252,8 @@ async function startTerm(
   signal: AbortSignal,
 ): Promise<ControllersTerm & { stop(): Promise<void> }> {
   const { clock, random, log } = options;
-  const transport = fenceTransport(options.transport, fence, true);
+  const direct = await whenAnswered(() => directClusters(options.transport, signal), options, signal);
+  const transport = fenceTransport(direct, fence, true);
   const client = createClient({ transport, fieldManager: "flotilla-system" });
   const origin = await whenAnswered(() => readWorkOrigin(client, HUB), options, signal);
   const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });

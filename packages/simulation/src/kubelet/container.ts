@@ -56,7 +56,9 @@ export function stepContainer(
   const image = reportedImage(container.image ?? "");
   const isSame = before?.image === image && !situation.mustRestart;
   if (isSame && before.state?.running) return run(before, container, situation);
-  if (isSame && before.state?.terminated) return { status: before };
+  // One that ends by itself is restarted at once, or waits: this one was stopped from outside.
+  if (isSame && before.state?.terminated && !situation.restarts(before.state.terminated.exitCode ?? 0))
+    return { status: before };
   if (situation.behaviour.fault === "image-pull-error" || isBroken(container.image ?? ""))
     return {
       status: waiting(

@@ -15,6 +15,7 @@ import { stepContainer, terminatedOf, waiting } from "./container.ts";
 import type { ContainerSituation, Step } from "./container.ts";
 import { reportedImage } from "./images.ts";
 import { planResize, restartsForResize } from "./resize.ts";
+import { scriptOf } from "./script.ts";
 import type { ResizePlan, Room } from "./resize.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -60,6 +61,8 @@ export function outdatedContainers(
   const isOutdated = (container: ReadonlyContainer): boolean => {
     const before = known.get(container.name);
     if (before?.image !== reportedImage(container.image ?? "")) return true;
+    const ended = before.state?.terminated;
+    if (ended && restartsAfter(container, spec.restartPolicy, ended.exitCode ?? 0)) return true;
     return (around.hasStaleVariables?.(container) ?? false) || (restartsForResize(container, before) && !isHeld());
   };
   const init = byName(status?.initContainerStatuses);
@@ -114,7 +117,9 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
   const ephemeral = (spec.ephemeralContainers ?? []).map((container) =>
     stepContainer(container as ReadonlyContainer, byName(status.ephemeralContainerStatuses).get(container.name), {
       ...situationOf(pod, container as ReadonlyContainer, around, resize),
-      behaviour: ENDLESS,
+      // They are never restarted; one whose command is not plain runs until its pod ends.
+      restarts: () => false,
+      behaviour: { ...ENDLESS, ...scriptOf(container) },
     }),
   );
   const containerStatuses = main.map((step) => step.status);
@@ -138,7 +143,7 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
     containerStatuses,
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map((step) => step.status) }),
   };
-  const dues = isEnded ? [] : [...init.steps, ...main].flatMap(({ dueMs }) => dueMs ?? []);
+  const dues = isEnded ? [] : [...init.steps, ...main, ...ephemeral].flatMap(({ dueMs }) => dueMs ?? []);
   if (deadlineMs !== undefined && !isEnded) dues.push(deadlineMs);
   return {
     status: withResize(withConditions(pod, next, nowMs), resize, nowMs),
@@ -319,6 +324,27 @@ export function endedStatus(
     ...(initContainerStatuses && { initContainerStatuses }),
   };
   return withConditions(pod, next, nowMs);
+}
+
+/** The status after these containers were stopped from outside. */
+export function stoppedStatus(
+  pod: ReadonlyPod,
+  containers: readonly string[],
+  nowMs: number,
+  exitCode: number,
+): Status {
+  const { status = {} } = pod;
+  const stop = (items: readonly Item[] | undefined): Item[] =>
+    (items ?? []).map((item) =>
+      containers.includes(item.name) && item.state?.running ? stopped(item, nowMs, exitCode) : item,
+    );
+  const { ephemeralContainerStatuses } = status;
+  const next: Status = {
+    ...status,
+    containerStatuses: stop(status.containerStatuses),
+    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: stop(ephemeralContainerStatuses) }),
+  };
+  return status.phase === "Running" ? withConditions(pod, next, nowMs) : next;
 }
 
 /** Reports a pending resize as long as it is pending. */

@@ -28,6 +28,7 @@ export const SHOWN = [
   "AdvancedCronJob",
   "BroadcastJob",
   "CloneSet",
+  "ContainerRecreateRequest",
   "ControllerRevision",
   "DaemonSet",
   "Deployment",
@@ -41,6 +42,7 @@ export const SHOWN = [
   "SidecarSet",
   "StatefulSet",
   "UnitedDeployment",
+  "WorkloadSpread",
 ];
 
 const versionOf = ({ kind, group, storageVersion }: Kind): string =>

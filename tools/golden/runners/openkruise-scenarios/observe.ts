@@ -10,6 +10,7 @@ interface Seen extends JsonObject {
 
 const KRUISE_NAMESPACE = "kruise-system";
 const INSTANCE_ID = "apps.kruise.io/cloneset-instance-id";
+const NODE_LABEL = "crr.apps.kruise.io/node-name";
 /** Reasons of conditions from a race between writers, which the recordings omit too. */
 const CONFLICT = /the object has been modified/;
 
@@ -85,10 +86,30 @@ function showObject(kind: string, { apiVersion, metadata, spec, status, data, re
       };
     case "ReplicaSet":
       return { ...common, replicas: asObject(spec)["replicas"] ?? null, status: showStatus(status) };
+    case "ContainerRecreateRequest":
+      return {
+        ...common,
+        generation,
+        spec: withoutContainerIds(spec),
+        labels: withNode(labels),
+        status: showStatus(status),
+      };
     default:
       return { ...common, generation, spec: spec ?? null, status: showStatus(status) };
   }
 }
+
+/** The recorded kubelet names containers in its own way; a request has the id of the container that it replaces. */
+function withoutContainerIds(spec: Json | undefined): Json {
+  const containers = asList(asObject(spec)["containers"]).map((container) => ({
+    ...container,
+    statusContext: { ...asObject(container["statusContext"]), containerID: `sim://${text(container["name"])}-0` },
+  }));
+  return { ...asObject(spec), containers };
+}
+
+/** The recordings do not name the node. */
+const withNode = (labels: Json): Json => ({ ...asObject(labels), [NODE_LABEL]: "{{node}}" });
 
 /** Conditions at any depth without times, sorted by type. */
 function showStatus(status: Json | undefined): Json {

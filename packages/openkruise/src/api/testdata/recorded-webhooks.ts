@@ -34,7 +34,7 @@ const admissionOf = ({ input }: Recorded): AnyAdmission => {
 const metadataOf = (object: JsonObject): JsonObject => object["metadata"] as JsonObject;
 
 function readerOf(existing: readonly Typed[]): ClusterReader {
-  const plurals: Record<string, string> = { Pod: "pods", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions" };
+  const plurals: Record<string, string> = { Pod: "pods", Node: "nodes", SidecarSet: "sidecarsets", ConfigMap: "configmaps", PodUnavailableBudget: "podunavailablebudgets", StorageClass: "storageclasses", ControllerRevision: "controllerrevisions", WorkloadSpread: "workloadspreads" };
   const objects = existing.map((object) => ({ object, group: parseApiVersion(object.apiVersion).group, resource: plurals[object.kind] ?? "" }));
   const list: ClusterReader["list"] = <T extends KubernetesObject>({ group, plural }: KindRef<T>, namespace?: string) =>
     objects.filter((entry) => entry.group === group && entry.resource === plural && (namespace === undefined || (metadataOf(entry.object)["namespace"] ?? "") === namespace)).map(({ object }) => object as unknown as DeepReadonly<T>);
@@ -74,7 +74,7 @@ function plain(value: Json, inStatus = false): Json {
 export function flotillaResponse(one: Recorded): Json {
   const { input } = one;
   const admission = admissionOf(one);
-  if (input.kind === "default") return plain(admission.mutate?.(reviewOf(one, input.object)) as Json);
+  if (input.kind === "default") return defaultedOf(one, admission);
   if (input.kind === "validate") return refusalOf(one, admission);
   const { toStorage, fromStorage } = (admission.for as Kind).versions["v1alpha1"] ?? {};
   return plain((input.to === "v1beta1" ? toStorage : fromStorage)?.(input.object) ?? null);
@@ -89,9 +89,22 @@ export const recordedAnswers = (one: Recorded): Json[] =>
 
 function recordedAnswer(one: Recorded): Json {
   const { input, want } = one;
+  if (input.kind === "default" && want.allowed === false) return { allowed: false, code: want.code ?? 0, message: want.message ?? "" };
   if (input.kind !== "validate") return plain(want.object ?? null);
   return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...(hasMessage(one) && { message: withoutRejectedValues(want.message ?? "") }) };
 }
+
+function defaultedOf(one: Recorded, admission: AnyAdmission): Json {
+  try {
+    return plain(admission.mutate?.(reviewOf(one, one.input.object)) as Json);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return { allowed: false, code: error.status.code ?? 0, message: messageIn(error) };
+  }
+}
+
+/** Without the name of the webhook. */
+const messageIn = ({ status }: ApiError): string => (status.message ?? "").replace(/^admission webhook ".*?" denied the request: /, "");
 
 function refusalOf(one: Recorded, admission: AnyAdmission): Json {
   let errors: readonly FieldError[];
@@ -100,8 +113,7 @@ function refusalOf(one: Recorded, admission: AnyAdmission): Json {
   } catch (error) {
     // A rejection with a sentence instead of errors of fields.
     if (!(error instanceof ApiError)) throw error;
-    const message = (error.status.message ?? "").replace(/^admission webhook ".*?" denied the request: /, "");
-    return { allowed: false, code: error.status.code ?? 0, fields: [], message };
+    return { allowed: false, code: error.status.code ?? 0, fields: [], message: messageIn(error) };
   }
   if (errors.length === 0) return { allowed: true };
   return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...(hasMessage(one) && { message: withoutRejectedValues(fieldErrorText(errors)) }) };

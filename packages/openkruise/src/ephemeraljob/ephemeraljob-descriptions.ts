@@ -1,0 +1,32 @@
+import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
+
+export const ephemeralJobDescriptions: FieldDescriptions = {
+  "": "Runs ephemeral containers in running pods, such as a debugger or a dump. On the hub, each member runs them in its own pods.",
+  spec: "The pods and the containers.",
+  ...descriptionsAt("spec.selector", labelSelectorDescriptions),
+  "spec.selector": "The labels of the pods. An empty one selects none.",
+  "spec.replicas": "The number of pods, the oldest first; by default all. Each member counts its own.",
+  "spec.parallelism": "In how many pods the containers run at once; 1 by default.",
+  "spec.template": "The containers.",
+  "spec.template.ephemeralContainers":
+    "The containers, with imagePullPolicy and terminationMessagePolicy, which have no default.",
+  "spec.paused": "Adds the containers to no further pod.",
+  "spec.activeDeadlineSeconds": "When the job fails in any case.",
+  "spec.ttlSecondsAfterFinished": "When the job is deleted after its end; 1800 by default.",
+  status: "The progress. On the hub, the sums over the members.",
+  "status.conditions": "Initialized, MatchedEmpty, JobSucceeded, JobFailed or JobError.",
+  "status.conditions[].type": "The type of the condition.",
+  "status.conditions[].status": "True.",
+  "status.conditions[].lastProbeTime": "When the condition was last written.",
+  "status.conditions[].lastTransitionTime": "When the condition was last written.",
+  "status.conditions[].reason": "The reason in one word.",
+  "status.conditions[].message": "The reason in a sentence.",
+  "status.startTime": "When the job began.",
+  "status.completionTime": "When it ended.",
+  "status.phase": "Waiting, Running, Succeeded, Failed, Paused, Error or Unknown.",
+  "status.match": "The pods of the job.",
+  "status.running": "Pods in which the containers run.",
+  "status.succeeded": "Pods in which they succeeded.",
+  "status.waiting": "Pods in which they wait to be started.",
+  "status.failed": "Pods in which one failed.",
+};

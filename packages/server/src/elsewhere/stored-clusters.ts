@@ -1,0 +1,67 @@
+/**
+ * Clusters on an API server of Kubernetes where a process of ours serves their version `v1alpha1`: our own programs read
+ * and write them in the version that the API server itself serves, so they do not depend on that process.
+ */
+import type { JsonObject } from "@flotilla/base";
+import { HUB } from "@flotilla/apimachinery";
+import type { ResourcePath, Transport } from "@flotilla/client";
+import { readText } from "@flotilla/client";
+import { STORED_CLUSTERS } from "@flotilla/flotilla";
+import { Cluster } from "@flotilla/karmada";
+
+const SHOWN = `${Cluster.group}/${Cluster.storageVersion}`;
+const STORED = `${Cluster.group}/${STORED_CLUSTERS}`;
+
+/** The transport for the API server that it reaches: the same one, where Clusters have no such version. */
+export async function directClusters(transport: Transport, signal: AbortSignal): Promise<Transport> {
+  const { status, body } = await transport.raw({ method: "GET", path: `/apis/${STORED}`, cluster: HUB }, signal);
+  await readText(body);
+  return status === 200 ? withStoredClusters(transport) : transport;
+}
+
+function withStoredClusters(transport: Transport): Transport {
+  return {
+    ...transport,
+    async send(request, signal) {
+      const path = storedPath(request.path);
+      if (path === request.path) return transport.send(request, signal);
+      const answer = await transport.send({ ...request, path, body: stored(request.body) }, signal);
+      return shown(answer);
+    },
+    async *watch(request, signal) {
+      const path = storedPath(request.path);
+      const isOurs = path !== request.path;
+      for await (const batch of transport.watch({ ...request, path }, signal))
+        yield isOurs ? batch.map((event) => ({ ...event, object: shown(event.object) })) : batch;
+    },
+  };
+}
+
+function storedPath(path: ResourcePath): ResourcePath {
+  const isShown =
+    path.group === Cluster.group && path.version === Cluster.storageVersion && path.resource === Cluster.plural;
+  // The proxy is what the API server does not have.
+  return isShown && (path.subresource === undefined || path.subresource === "status")
+    ? { ...path, version: STORED_CLUSTERS }
+    : path;
+}
+
+function stored(body: unknown): unknown {
+  const { apiVersion } = (body ?? {}) as JsonObject;
+  return apiVersion === SHOWN ? { ...(body as JsonObject), apiVersion: STORED } : body;
+}
+
+function shown(answer: JsonObject): JsonObject {
+  const { items } = answer;
+  return {
+    ...answer,
+    ...(answer["apiVersion"] === STORED && { apiVersion: SHOWN }),
+    ...(Array.isArray(items) && { items: items.map((item) => shown(item as JsonObject)) }),
+  };
+}
+
+/** The same in the text of a request or an answer: `apiVersion`, and the versions in managed fields. */
+export const shownText = (text: string): string => text.replaceAll(`"${STORED}"`, `"${SHOWN}"`);
+export const storedText = (text: string): string => text.replaceAll(`"${SHOWN}"`, `"${STORED}"`);
+/** The path of the stored version for a path below the shown one. */
+export const storedUrl = (path: string): string => path.replace(`/apis/${SHOWN}`, `/apis/${STORED}`);
