@@ -456,6 +456,7 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     });
 
     await see(Deployment, { namespace: "shop", name: "web" }, (deployment) => deployment?.spec.replicas === 3);
+    await see(FederatedHpa, { namespace: "shop", name: "web" }, (seen) => seen?.status?.desiredReplicas === 3);
     const counted = await see(FederatedResourceQuota, { namespace: "shop", name: "team" }, (quota) =>
       Boolean(quota?.status?.overallUsed),
     );
