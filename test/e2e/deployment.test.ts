@@ -102,7 +102,8 @@ interface Manifest {
   spec: Record<string, unknown>;
 }
 interface PodSpec {
-  automountServiceAccountToken: boolean;
+  automountServiceAccountToken?: boolean;
+  serviceAccountName?: string;
   securityContext: object;
   terminationGracePeriodSeconds?: number;
   containers: {
@@ -146,6 +147,7 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
       "--set",
       "apiserver.encryptionSecret=encryption,apiserver.advertiseAddress=hub.example.com",
     ],
+    "on an existing cluster": ["--set", "shape=host", "--set", "host.proxyUsers={jane}"],
     "with shards": ["--set", "controllers.shards=3", "--set", "controllers.extraArgs={--cluster-failure-threshold=60}"],
   };
 
@@ -163,7 +165,10 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
 
   test.each(Object.entries(SHAPES))("%s runs without privileges, and probes every container", async (_shape, flags) => {
     for (const pod of podsOf(await render(...flags))) {
-      expect(pod.automountServiceAccountToken).toBe(false);
+      // The programs on an existing cluster are accounts of its API server.
+      expect(pod.automountServiceAccountToken ?? pod.serviceAccountName).toSatisfy(
+        (account: unknown) => account === false || /^flotilla-(webhooks|controllers)$/.test(String(account)),
+      );
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
       for (const container of pod.containers) {
         expect(container.securityContext).toEqual({
@@ -228,10 +233,42 @@ describe.skipIf(noCommands !== undefined)("the chart", () => {
     expect(named(manifests).filter((name) => name.includes("etcd"))).toEqual([]);
   });
 
+  test("on an existing cluster the chart has what 'flotilla install' applies", async () => {
+    const rendered = await render("--set", "shape=host", "--set", "host.proxyUsers={jane}");
+    const { stdout } = await flotilla(
+      "install",
+      "--print",
+      "--namespace",
+      "fleet",
+      "--proxy-users",
+      "jane",
+      "--image",
+      "flotilla:0.1.0",
+    );
+    const installed = loadAll(stdout) as Manifest[];
+    const programs = (manifests: readonly Manifest[]): unknown[] =>
+      manifests
+        .filter(({ kind }) => kind === "Deployment")
+        .map(({ metadata, spec }) => {
+          const { containers } = (spec["template"] as { spec: PodSpec }).spec;
+          return containers.map(({ args, resources }) => ({ name: metadata.name, args, resources }));
+        });
+
+    // Helm makes the namespace of a release, and the program what helm would not take over.
+    expect(named(rendered)).toEqual(
+      named(installed).filter((name) => name !== "Namespace/fleet" && !name.startsWith("APIService/")),
+    );
+    expect(JSON.stringify(programs(rendered)).replace('"--api-services",', "")).toEqual(
+      JSON.stringify(programs(installed)),
+    );
+  });
+
   const mistakes: Record<string, { flag: string; want: RegExp }> = {
     "a value that does not exist": { flag: "apiserver.replica=3", want: /additional properties 'replica' not allowed/ },
     "a number of etcd members without a majority": { flag: "etcd.replicas=2", want: /etcd.replicas|\/etcd\/replicas/ },
     "an address that is not etcd's": { flag: "store.address=http://etcd", want: /store.address|\/store\/address/ },
+    "a shape that does not exist": { flag: "shape=hosted", want: /shape/ },
+    "a project that does not exist": { flag: "host.workloads={kruise}", want: /host.workloads|\/host\/workloads/ },
     "no store at all": { flag: "etcd.enabled=false", want: /set store.address, or enable the etcd of this chart/ },
   };
   test.each(Object.entries(mistakes))("%s is rejected", async (_mistake, { flag, want }) => {

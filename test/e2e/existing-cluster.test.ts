@@ -22,6 +22,7 @@ import type { GuideCommands } from "./seeds-guide.ts";
 
 const run = promisify(execFile);
 const LIMIT_MS = 180_000;
+const CHART = fileURLToPath(new URL("../../deploy/chart", import.meta.url));
 const SHOP = fileURLToPath(new URL("../../examples/shop/shop.yaml", import.meta.url));
 
 if (noCommands !== undefined) process.stdout.write(`skipped: a hub on an existing cluster: ${noCommands}\n`);
@@ -109,6 +110,61 @@ function testHost(start: () => Promise<HostCluster>, karmadactl?: string): void 
     for (const directory of [accounts, memberData]) directory.remove();
   }, LIMIT_MS);
 
+  test("the Helm chart makes the cluster a hub, is upgraded and removed, and leaves what members depend on", async () => {
+    const helm = createCommand("helm", host.kubeconfig);
+    const type = async (...args: string[]): Promise<void> => {
+      const { code, stderr } = await helm.run([...args, "-n", "flotilla-system", "--timeout", "60s"]);
+      expect(code, `helm ${args.join(" ")}: ${stderr}`).toBe(0);
+    };
+    const names = (): Promise<string> =>
+      kubectl("hub", "get", "crd,namespaces,validatingwebhookconfigurations,clusterroles", "-o", "name");
+    const shape = ["--set", "shape=host", "--set", "host.proxyUsers={jane}"];
+    try {
+      await type("install", "flotilla", CHART, "--create-namespace", ...shape);
+      const installed = await names();
+      await type("upgrade", "flotilla", CHART, ...shape, "--set", "host.webhooks.replicas=3");
+      const webhooks = await kubectl(
+        "hub",
+        "get",
+        "deployment",
+        "flotilla-webhooks",
+        "-n",
+        "flotilla-system",
+        "-o",
+        "json",
+      );
+      // As its pod would start it.
+      const program = await serve(accounts.path, [
+        "webhooks",
+        "--kubeconfig",
+        host.kubeconfig,
+        "--port",
+        "0",
+        "--api-services",
+      ]);
+      const service = await kubectl("hub", "get", "apiservice", "v1alpha1.cluster.karmada.io", "-o", "json");
+      await program.stop("SIGTERM");
+      await type("uninstall", "flotilla");
+      const left = await names();
+      const removed = await flotilla("uninstall", "--kubeconfig", host.kubeconfig, "--yes", "--delete-fleet");
+
+      expect(installed).toContain("validatingwebhookconfiguration.admissionregistration.k8s.io/flotilla-webhooks");
+      expect(JSON.parse(webhooks)).toMatchObject({ spec: { replicas: 3 } });
+      expect(JSON.parse(service)).toMatchObject({
+        spec: {
+          service: { namespace: "flotilla-system", name: "flotilla-webhooks", port: 443 },
+          caBundle: expect.any(String),
+        },
+      });
+      expect(left).toContain("customresourcedefinition.apiextensions.k8s.io/works.work.karmada.io");
+      expect(left).toContain("namespace/karmada-cluster");
+      expect(left).not.toMatch(/flotilla-(webhooks|controllers)/);
+      expect(removed.code, removed.stderr).toBe(0);
+    } finally {
+      helm.remove();
+    }
+  });
+
   test("an installation is shown before it is made, and made again changes nothing", async () => {
     const shown = await install("--dry-run");
     const made = await install();
@@ -163,7 +219,7 @@ function testHost(start: () => Promise<HostCluster>, karmadactl?: string): void 
 
     expect(await ask("get", "clusters")).toMatch(/^member1 +Karmada +\S+ +Push +True/m);
     expect(await ask("get", "pods", "--operation-scope=members", "-n", "default")).toMatch(
-      /^sample-cloneset-\S+ +member1 +1\/1 +Running/m,
+      /^sample-cloneset-\S+ +member1 +\d\/\d +Running/m,
     );
   });
 

@@ -109,6 +109,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the kubeconfig's account lacks a permission on the hub",
     hint: "the message names an alternative; otherwise request the permission",
   },
+  Gate: {
+    happened: "a metric or a webhook of a release's gate was not answered, or with something else than it must be",
+    hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
+  },
   InformerBudget: {
     happened: "the watched objects of a member exceed their limits, so it was cut off",
     hint: "check what fills the member, or raise `--member-max-objects` or `--member-max-memory`",
@@ -179,6 +183,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a member did not answer a command in time",
     hint: "check its Cluster (`flotilla status`); the results of the other members are printed",
   },
+  NoApproval: {
+    happened: "`flotilla rollout approve` found no wave with an approval gate",
+    hint: "name one with `--wave`, or look at the gates with `flotilla rollout status`",
+  },
   NoHub: {
     happened: "a server answers, but is not a hub",
     hint: "pass the hub's kubeconfig with `--kubeconfig`, or start one with `flotilla up`",
@@ -201,6 +209,14 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "`flotilla plan`, `apply` or `adopt` was given objects whose namespace neither the hub nor the files have",
     hint: "create the namespace first, or add its manifest",
   },
+  NoRelease: {
+    happened: "the template has no FleetRollout",
+    hint: "a RolloutStrategy must select it, or its partition must hold pods back; then change the template",
+  },
+  NoRevision: {
+    happened: "there is no earlier release, or none with this number",
+    hint: "`flotilla rollout history` lists those that are kept",
+  },
   NotAccepted: {
     happened: "the hub does not let an agent read works yet, or the agent's identity cannot be verified",
     hint: "run `flotilla accept NAME`; the message states if more is needed",
@@ -208,6 +224,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   NotAllowed: {
     happened: "the executor account of a ManifestWork lacks permission for the work",
     hint: "grant it the permissions on the member; it is checked again after a minute",
+  },
+  NotFailed: {
+    happened: "`flotilla rollout retry` of a release that has not failed",
+    hint: "`flotilla rollout status` shows what it waits for",
   },
   NotFound: {
     happened:
@@ -231,6 +251,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   NotReady: {
     happened: "a cluster has joined but is not ready, or `flotilla wait`, `apply --wait` or `delete --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
+  },
+  NotSteered: {
+    happened: "a release that a partition or a ManifestWorkReplicaSet leads cannot be steered through its FleetRollout",
+    hint: "change the partition or the ManifestWorkReplicaSet",
   },
   Oscillation: {
     happened: "the hub changed a field of a member's object back and forth, and stopped writing the object",
@@ -260,6 +284,14 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
   },
+  ReleaseFailed: {
+    happened: "a release failed, was rolled back, or is paused because it failed",
+    hint: "the message has the cause; `flotilla rollout retry` continues it, `flotilla rollout abort` returns it",
+  },
+  ReleaseFinished: {
+    happened: "a release that has ended cannot be steered",
+    hint: "`flotilla rollout undo` returns to the release before",
+  },
   ReleaseStartsOver: {
     happened:
       "a member lost an object during a release, and a new one would start more pods of the release than requested",
@@ -268,6 +300,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   ReleaseStopped: {
     happened: "a Retain rule lets a release reach more pods of a member than requested, so it is not sent",
     hint: "the message has the rule, the field and the values; see [the guide](../guides/interpreters.md#rules-and-releases)",
+  },
+  ReleaseTimeout: {
+    happened: "`flotilla rollout watch` waited as long as asked, and the release has not ended",
+    hint: "the message says what it waits for; `--timeout` waits longer",
   },
   Rules: {
     happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",

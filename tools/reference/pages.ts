@@ -1,7 +1,8 @@
 /**
- * The pages of docs/reference, each generated from code. `npm run reference` writes them, and reference.test.ts fails
+ * The pages of docs/reference and files of the Helm chart, each generated from code. `npm run reference` writes them, and reference.test.ts fails
  * if one of them is out of date. A new page is one more entry here.
  */
+import { chartFiles } from "./chart-files.ts";
 import { renderCommandLine } from "./command-line.ts";
 import { renderErrors } from "./errors.ts";
 import { kindPages } from "./kinds.ts";
@@ -21,4 +22,5 @@ export const pages: readonly ReferencePage[] = [
   { file: "docs/reference/lint.md", render: renderLint },
   { file: "docs/reference/metrics.md", render: renderMetrics },
   ...kindPages,
+  ...chartFiles,
 ];

@@ -28,6 +28,10 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 
 {{- define "flotilla.podSecurity" -}}
 automountServiceAccountToken: false
+{{ include "flotilla.podSettings" . }}
+{{- end }}
+
+{{- define "flotilla.podSettings" -}}
 securityContext:
   runAsNonRoot: true
   runAsUser: 1000
@@ -124,4 +128,97 @@ spec:
           secret:
             secretName: {{ $root.Values.controllers.kubeconfigSecret }}
             defaultMode: 288
+{{- end }}
+
+{{- define "flotilla.hostLabels" -}}
+{{ include "flotilla.labels" . }}
+app.kubernetes.io/part-of: flotilla
+flotilla.dev/installed: "true"
+{{- end }}
+
+{{- /* A program of a hub on the cluster that the chart is installed on, with its budget and its NetworkPolicy. */}}
+{{- define "flotilla.hostProgram" -}}
+{{- $root := .root }}
+{{- $selector := dict "app.kubernetes.io/name" .name }}
+apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: {{ .name }}
+  labels:
+    app.kubernetes.io/name: {{ .name }}
+    app.kubernetes.io/instance: {{ $root.Release.Name }}
+    app.kubernetes.io/part-of: flotilla
+    flotilla.dev/installed: "true"
+spec:
+  replicas: {{ .values.replicas }}
+  selector:
+    matchLabels: {{ toJson $selector }}
+  strategy:
+    rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
+  template:
+    metadata:
+      labels:
+        app.kubernetes.io/name: {{ .name }}
+        app.kubernetes.io/instance: {{ $root.Release.Name }}
+        app.kubernetes.io/part-of: flotilla
+    spec:
+      serviceAccountName: {{ .name }}
+      {{- include "flotilla.podSettings" $root | nindent 6 }}
+      {{- include "flotilla.spread" $selector | nindent 6 }}
+      # Nothing of the hub is written or delivered without them.
+      priorityClassName: system-cluster-critical
+      terminationGracePeriodSeconds: 30
+      containers:
+        - name: {{ .container }}
+          image: {{ include "flotilla.image" $root }}
+          imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+          args:
+            {{- range concat .args (list "--log-format=json" "--log-level=info") .values.extraArgs }}
+            - {{ . | quote }}
+            {{- end }}
+          ports:
+            {{- range $name, $port := .ports }}
+            - { name: {{ $name }}, containerPort: {{ $port }} }
+            {{- end }}
+          livenessProbe:
+            httpGet: { path: /healthz, port: metrics }
+            periodSeconds: 10
+            failureThreshold: 6
+          readinessProbe:
+            httpGet: { path: /readyz, port: metrics }
+            periodSeconds: 5
+          resources: {{ toJson .values.resources }}
+          {{- include "flotilla.containerSecurity" $root | nindent 10 }}
+{{- if $root.Values.podDisruptionBudget.enabled }}
+---
+apiVersion: policy/v1
+kind: PodDisruptionBudget
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "flotilla.hostLabels" $root | nindent 4 }}
+spec:
+  maxUnavailable: 1
+  selector:
+    matchLabels: {{ toJson $selector }}
+{{- end }}
+{{- if $root.Values.networkPolicy.enabled }}
+---
+# API servers call from addresses of nodes, which no selector names; so ports are what is restricted.
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata:
+  name: {{ .name }}
+  labels:
+    {{- include "flotilla.hostLabels" $root | nindent 4 }}
+spec:
+  podSelector:
+    matchLabels: {{ toJson $selector }}
+  policyTypes: [Ingress]
+  ingress:
+    - ports:
+        {{- range $name, $port := .ports }}
+        - { port: {{ $name }} }
+        {{- end }}
+{{- end }}
 {{- end }}

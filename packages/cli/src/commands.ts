@@ -99,6 +99,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/delete.ts")).deleteCommand,
   },
   {
+    name: "rollout",
+    section: "Applying changes",
+    summary: "follow and steer releases: status, watch, pause, resume, approve, promote, abort, undo, retry, history",
+    load: async () => (await import("./commands/rollout.ts")).rolloutCommand,
+  },
+  {
     name: "adopt",
     section: "Applying changes",
     summary: "bring existing workloads on members under hub management, without changing a pod",

@@ -193,6 +193,8 @@ interface WebhooksRoleOptions {
   projects: readonly WorkloadProject[];
   /** Whether ClusterTaintPolicies may set NoExecute. */
   allowNoExecuteTaintPolicy: boolean;
+  /** Whether it makes its APIServices itself. */
+  makesApiServices: boolean;
   /** Users whose writes are those of the controllers. */
   controllerUsers: readonly string[];
   /** Serves `/metrics`, `/healthz` and `/readyz` there. */

@@ -46,6 +46,10 @@ export const MISSING_METRICS = "flotilla.dev/missing-metrics";
 export const MOVES = "flotilla.dev/moves";
 /** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */
 export const JOB_RECORD = "flotilla.dev/job-record";
+/** dispatch: the assignment of a FleetRollout for which a member's copy was made (`dispatch/release-copies.ts`). */
+export const RELEASE_STEP = "flotilla.dev/release-step";
+/** reflect, a condition: the member's controller has observed the copy for the step of a release that the message names. */
+export const RELEASE_OBSERVED = "ReleaseObserved";
 /** match: the pods that a template names for deletion, and their members, as JSON (`propagation/named-pods.ts`). */
 export const NAMED_PODS = "flotilla.dev/named-pods";
 /** dispatch: the pods that a member's copy was given for deletion, separated by commas. */

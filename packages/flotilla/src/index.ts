@@ -79,7 +79,7 @@ export { installedKinds, WORKLOAD_PROJECTS } from "./install/plan-definitions.ts
 export type { WorkloadProject } from "./install/plan-definitions.ts";
 export { manifestsOfInstall, planInstall } from "./install/plan-install.ts";
 export type { InstallOptions, InstallPlan } from "./install/plan-install.ts";
-export { AGGREGATED_GROUPS } from "./install/plan-programs.ts";
+export { AGGREGATED_GROUPS, planApiServices } from "./install/plan-programs.ts";
 export { createDiscovery } from "./membership/discovery.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
@@ -235,4 +235,11 @@ export {
   WHOLE,
 } from "./controller-groups.ts";
 export type { ControllerGroup, Shard } from "./controller-groups.ts";
+export { withReleasedPart as releasedPatch } from "./propagation/released-part.ts";
+export { createRollouts } from "./rollout/create-rollout.ts";
+export { FleetRollout } from "./rollout/kinds/fleet-rollout.ts";
+export { RolloutStrategy } from "./rollout/kinds/rollout-strategy.ts";
+export { rolloutAdmissions } from "./rollout/rollout-admissions.ts";
+export { rolloutRoles } from "./rollout/rollout-access.ts";
+export { rolloutKinds } from "./rollout/kinds/rollout-kinds.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

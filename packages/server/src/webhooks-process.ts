@@ -80,6 +80,7 @@ export const startWebhooks: Roles["webhooks"] = async (options, progress, signal
     client,
     namespace: options.namespace,
     hosts: options.tlsSans,
+    makesApiServices: options.makesApiServices && proxies !== undefined,
     clock: systemClock,
     log,
   });

@@ -8,18 +8,24 @@ export interface Response {
   readonly type: string;
   readonly warnings: readonly string[];
   readonly body: Json;
+  /** The body as it was sent. */
+  readonly bytes?: Uint8Array;
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 /** Addresses and ports that the servers allocate. */
 const ALLOCATED = /\b10\.96\.\d+\.\d+\b/g;
+const UNDECODABLE =
+  /(cannot be handled as an? \w+: |to proper version: |patch: Invalid value: "\{…\}": |^Invalid value: "\{…\}": ).*/gs;
 const VERSION_KEYS = new Set(["resourceVersion", "nodePort", "healthCheckNodePort"]);
 const AGES = /^(?:<unknown>|<invalid>|(?:\d+[smhdy])+)$/;
 
-export function normalised(response: Response): Response {
+export function normalised(response: Response, withoutVersion = false): Response {
+  const { bytes: _, ...rest } = response;
+  if (withoutVersion && isObject(rest.body) && isObject(rest.body.metadata)) delete rest.body.metadata.resourceVersion;
   return {
-    ...response,
+    ...rest,
     warnings: response.warnings.map(text).sort(),
     body: isObject(response.body) && response.body.kind === "Table" ? rowsOf(response.body) : value(response.body, ""),
   };
@@ -33,8 +39,10 @@ function text(given: string): string {
       .replaceAll(ALLOCATED, "<address>")
       .replaceAll(/(resourceVersion\W{1,8})\d+/g, "$1<allocated>")
       // A rejected patch is shown with the whole object; its order of fields is an accident.
-      .replaceAll(/(patch: Invalid value: )"\{.*\}"/gs, '$1"{…}"')
-      .replaceAll("Invalid value: null: ", "Invalid value: ")
+      .replaceAll(/Invalid value: "(?:\{|map\[).*[}\]]"/gs, 'Invalid value: "{…}"')
+      // Which of several values that cannot be decoded is named, and the Go type of a text.
+      .replaceAll(UNDECODABLE, "$1…")
+      .replaceAll(/(Invalid|Unsupported) value: null: /g, "$1 value: ")
       .replaceAll(/kube-api-access-[a-z0-9]{5}/g, "<token volume>")
   );
 }

@@ -96,6 +96,8 @@ export interface KindTraits {
    * both. Clients receive an error once per check. Unset is `{ update: true }`.
    */
   metadataChecks?: { update?: true; create?: true };
+  /** The same for an update of the status. Unset is `{ update: true }`. */
+  statusMetadataChecks?: { update?: true; create?: true };
   /** Finalizers need not be qualified by a domain; for most kinds they must be. */
   plainFinalizers?: true;
   /** A PUT of an object that does not exist creates it. */

@@ -33,6 +33,8 @@ export interface Findings {
   text?: string;
   /** Problems with different wording that come first: YAML keys, operations of a JSON patch. */
   problems?: readonly string[];
+  /** Fields that the kind does not have, in parts of the body that the request does not write. */
+  unknown?: readonly string[];
 }
 
 export interface DecodedObject extends Findings {

@@ -81,7 +81,7 @@ export async function insertObject(deps: WriteDependencies, request: CreateReque
     // A mutating policy or webhook may have changed the name.
     const stored = textOf(metadataOf(object).name ?? name);
     const found = deps.store.find(cluster, resource, keyOf(resource, cluster.name, namespace, stored));
-    if (request.verb === "create") checkNoVersion(request.body.object);
+    if (request.verb === "create" && !options.dryRun) checkNoVersion(request.body.object);
     if (found.entry) return undefined;
     const entry = await storeObject(
       deps,
@@ -130,7 +130,7 @@ function admitNew(
 ): JsonObject | Promise<JsonObject> {
   const { served, namespace } = context;
   const { resource } = served;
-  checkUnwrittenParts(deps, context, body.object, undefined);
+  const unknown = checkUnwrittenParts(deps, context, body.object, undefined);
   const given = metadataOf(body.object);
   let object = ordered({
     ...body.object,
@@ -163,7 +163,7 @@ function admitNew(
     operation: "CREATE",
     object,
     hasGeneratedName,
-    findings: body,
+    findings: unknown.length === 0 ? body : { ...body, unknown },
     errors: [],
     guards,
     track,

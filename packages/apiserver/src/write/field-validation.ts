@@ -8,13 +8,14 @@ import { yamlLines } from "../codec/yaml-problem.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { WriteOptions } from "../request/options.ts";
 
-/** Throws 400 when field validation is strict. `unknown` are the paths of fields that the kind does not have. */
+/** Throws 400 when field validation is strict. `written` are the paths of fields that the kind does not have. */
 export function reportFields(
-  unknown: readonly string[],
+  written: readonly string[],
   findings: Findings,
   { served, warn }: RequestContext,
   { fieldValidation }: WriteOptions,
 ): void {
+  const unknown = findings.unknown ? [...written, ...findings.unknown] : written;
   if (fieldValidation === "Ignore" || (unknown.length === 0 && findings.duplicates.length === 0 && !findings.problems))
     return;
   const { kind } = served.resource;

@@ -180,7 +180,11 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
     return form;
   };
   const compute = (live: JsonObject | undefined): JsonObject => {
-    checkUnwrittenParts(deps, context, applied, live);
+    try {
+      checkUnwrittenParts(deps, context, applied, live);
+    } catch (error) {
+      throw unreadable(context, applied, error);
+    }
     const object = applyConfiguration({
       live,
       applied: formFor(live),
@@ -208,7 +212,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
 
   if (!deps.store.find(cluster, resource, key).entry && subresource === undefined) {
     await checkMayCreate(deps, context);
-    const { uid } = metadataOf(applied);
+    const { uid, resourceVersion } = metadataOf(applied);
     const { status } = applied;
     // A kind with statusOnCreate keeps the applied status on creation, without a field manager through this endpoint.
     const object = {
@@ -221,6 +225,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
         name,
         `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
       );
+    if (typeof resourceVersion === "string" && resourceVersion !== "") checkVersionText(resourceVersion);
     const entry = await readable(context, applied, () =>
       insertObject(deps, {
         ...request,
@@ -233,12 +238,12 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
   }
   const rewrite = (): Promise<Written> =>
     rewriteObject(deps, request, (live) => {
-      const sent = metadataOf(applied).resourceVersion;
+      const object = compute(live);
+      const { resourceVersion: sent } = metadataOf(applied);
       if (typeof sent === "string" && sent !== "" && sent !== "0") {
         checkVersionText(sent);
         if (sent !== metadataOf(live).resourceVersion) throw conflict(resource.name, name, CONFLICT_MESSAGE);
       }
-      const object = compute(live);
       return {
         object: withSentVersion(object, live),
         duplicates: [],
@@ -253,17 +258,21 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
  * A configuration that matches the schema may still produce an object that its kind cannot decode. kube-apiserver
  * returns 500 then.
  */
-async function readable<T>({ served }: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
+async function readable<T>(context: RequestContext, applied: JsonObject, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof DecodeError) || !served.resource.kind.builtIn) throw error;
-    const { namespace, name } = metadataOf(applied);
-    const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
-    throw plainError(
-      `failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`,
-    );
+    throw unreadable(context, applied, error);
   }
+}
+
+function unreadable({ served }: RequestContext, applied: JsonObject, error: unknown): unknown {
+  if (!(error instanceof DecodeError) || !served.resource.kind.builtIn) return error;
+  const { namespace, name } = metadataOf(applied);
+  const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
+  return plainError(
+    `failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`,
+  );
 }
 
 /** The configuration in the body of an apply, which must have the endpoint's kind and version. */

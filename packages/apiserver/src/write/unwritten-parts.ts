@@ -10,17 +10,28 @@ import { metadataOf } from "../codec/metadata.ts";
 import type { RequestContext } from "../request/context.ts";
 import { REPLACED_METADATA } from "./identity.ts";
 
-/** Throws a DecodeError. Parts that are the stored ones are not checked, and most requests send no others. */
+/**
+ * Returns the fields in these parts that the kind does not have. Throws a DecodeError. Parts that are the stored ones are not
+ * checked, and most requests send no others.
+ */
 export function checkUnwrittenParts(
   { chain }: { chain: AdmissionChain },
   context: RequestContext,
   sent: JsonObject,
   old: JsonObject | undefined,
-): void {
+): readonly string[] {
   const { served, subresource, byController } = context;
-  if (byController || !hasUnwritten(served.subresources.status === true, subresource, sent, old)) return;
+  const { kind } = served.resource;
+  if (!kind.builtIn || byController || !hasUnwritten(served.subresources.status === true, subresource, sent, old))
+    return NONE;
   decodeSent(chain, context, sent, old);
+  const unknownFields: string[] = [];
+  served.compiled.admit(sent, { unknownFields });
+  const writesStatus = subresource === "status";
+  return unknownFields.filter((path) => !path.startsWith("metadata.") && /^status(?:\.|$)/.test(path) !== writesStatus);
 }
+
+const NONE: readonly string[] = [];
 
 /** Throws a DecodeError for a body that is not an object of the kind. */
 export function decodeSent(

@@ -255,7 +255,7 @@ function admitUpdate(
 ): JsonObject | Promise<JsonObject> {
   const { object: given, appliedFields } = change;
   const { served, subresource } = context;
-  checkUnwrittenParts(deps, context, given, old);
+  const unknown = checkUnwrittenParts(deps, context, given, old);
   const givenMetadata = metadataOf(given);
   const stored = metadataOf(old);
   const combined = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
@@ -282,7 +282,7 @@ function admitUpdate(
     oldObject: old,
     settled,
     seenAs,
-    findings: change,
+    findings: unknown.length === 0 ? change : { ...change, unknown },
     errors,
     guards: [],
     track,

@@ -56,6 +56,10 @@ export const webhooksCommand = defineCommand({
       value: "A,B",
       description: "users whose writes are those of the controllers (default: the service account of the installation)",
     },
+    "api-services": {
+      type: "boolean",
+      description: "make the APIServices, too, for an installation that has none: the Helm chart",
+    },
     "metrics-address": {
       type: "string",
       value: "HOST:PORT",
@@ -88,6 +92,7 @@ export const webhooksCommand = defineCommand({
         tlsSans: namesIn(flags["tls-san"]) ?? [],
         projects: projectsIn(flags.workloads),
         allowNoExecuteTaintPolicy: flags["allow-no-execute-taint-policy"],
+        makesApiServices: flags["api-services"],
         controllerUsers: namesIn(flags["controller-users"]) ?? [accountUser(flags.namespace, CONTROLLERS_NAME)],
         metricsAddress: flags["metrics-address"],
         logLevel: flags["log-level"] as "warn",

@@ -82,18 +82,25 @@ export function unhealthyForMs(
   nowMs: number,
   graceMs = HEALTH_GRACE_MS,
 ): number | undefined {
-  if (!condition || condition.status === "True" || condition.reason === NOT_FULLY_APPLIED) return undefined;
+  if (!condition || condition.status === "True" || ELSEWHERE.has(condition.reason ?? "")) return undefined;
   const elapsedMs = nowMs - Date.parse(condition.lastTransitionTime ?? "");
   const isAtOnce = AT_ONCE.has(condition.reason ?? "");
   return isAtOnce || elapsedMs > graceMs ? Math.max(0, elapsedMs) : undefined;
 }
 
-/** `FullyApplied` says where it is not applied. */
 const NOT_FULLY_APPLIED = "NotFullyApplied";
+const NOT_REPORTING = "MembersNotReporting";
+/** `FullyApplied` says where it is not applied, and `Stale` which members do not report. */
+const ELSEWHERE: ReadonlySet<string> = new Set([NOT_FULLY_APPLIED, NOT_REPORTING]);
 const ALL_HEALTHY = { status: "True", reason: "Healthy", message: "" } as const;
 const WITHOUT_FINDINGS = {
   all: ALL_HEALTHY,
   unreported: { status: "Unknown", reason: "NotReported", message: "not all members have reported its health yet" },
+  stale: {
+    status: "Unknown",
+    reason: NOT_REPORTING,
+    message: "some of its members do not report, and were healthy before",
+  },
   unapplied: {
     status: "Unknown",
     reason: NOT_FULLY_APPLIED,

@@ -70,7 +70,7 @@ const WEBHOOKS_RULES: readonly PolicyRule[] = [
     verbs: ["patch"],
   },
   { apiGroups: ["apiextensions.k8s.io"], resources: ["customresourcedefinitions"], verbs: ["patch"] },
-  { apiGroups: ["apiregistration.k8s.io"], resources: ["apiservices"], verbs: ["patch"] },
+  { apiGroups: ["apiregistration.k8s.io"], resources: ["apiservices"], verbs: ["create", "patch"] },
   { nonResourceURLs: ["*"], verbs: ["get"] },
 ];
 

@@ -18,8 +18,15 @@ function complete(
   // describe the observed state, not the desired one.
   const { status: _, ...stored } = toStored(object as unknown as JsonObject);
   const status = oldObject && toV2(oldObject as unknown as JsonObject).status;
-  return toV1({ ...stored, ...(status !== undefined && { status }) }) as unknown as Autoscaler;
+  const completed = toV1({ ...stored, ...(status !== undefined && { status }) }) as unknown as Autoscaler;
+  const unknown = Object.entries(object.spec).filter(([key]) => !V1_FIELDS.has(key));
+  return unknown.length === 0
+    ? completed
+    : { ...completed, spec: { ...Object.fromEntries(unknown), ...completed.spec } };
 }
+
+/** The stored form has no place for other fields, which field validation has to find. */
+const V1_FIELDS = new Set(["scaleTargetRef", "minReplicas", "maxReplicas", "targetCPUUtilizationPercentage"]);
 
 const stored = (object: Autoscaler, version: string): Autoscaler =>
   version === "v1" ? (toStored(object as unknown as JsonObject) as unknown as Autoscaler) : object;

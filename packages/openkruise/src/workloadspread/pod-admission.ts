@@ -15,7 +15,7 @@ import { isPodInScope } from "../api/webhook-scope.ts";
 import { injectSubset, matchOf } from "./inject-subset.ts";
 import { isSameTarget, replicasOf, targetKindOf, versionOfPod } from "./spread-targets.ts";
 import type { ReadonlySpread } from "./spread-targets.ts";
-import { chooseSubset, recordDeletion, withoutRecord } from "./subset-records.ts";
+import { chooseSubset, recordDeletion, withCurrentLimits, withoutRecord } from "./subset-records.ts";
 import type { Choice } from "./subset-records.ts";
 import { WorkloadSpread } from "./workloadspread-kind.ts";
 
@@ -25,13 +25,12 @@ export function createSpreadAdmissions(options: KruiseWebhookOptions): Admission
 
 function createPlacing(options: KruiseWebhookOptions): Admission<Pod> {
   const { nowMs } = options;
-  const choiceFor = (spread: ReadonlySpread, pod: ReadonlyPod, id: string, read: ClusterReader): Choice =>
-    chooseSubset(
-      spread,
-      { name: id === pod.metadata.name ? id : "", id, version: versionOfPod(pod) },
-      desiredReplicas(spread, read),
-      nowMs(),
-    );
+  const choiceFor = (spread: ReadonlySpread, pod: ReadonlyPod, id: string, read: ClusterReader): Choice => {
+    const replicas = desiredReplicas(spread, read);
+    const version = versionOfPod(pod);
+    const name = id === pod.metadata.name ? id : "";
+    return chooseSubset(withCurrentLimits(spread, version, replicas), { name, id, version }, replicas, nowMs());
+  };
   return {
     for: Pod,
     on: ["CREATE"],

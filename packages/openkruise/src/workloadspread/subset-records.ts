@@ -64,6 +64,26 @@ export function chooseSubset(
   return { subset: chosen.name, status: withRecord(spread, version, records, changed) };
 }
 
+/**
+ * The WorkloadSpread with the percentages of its subsets applied to the current replicas: the workload may have been
+ * scaled a moment ago, and its pods are created before the controller has counted again.
+ */
+export function withCurrentLimits(spread: ReadonlySpread, version: string, replicas: number): ReadonlySpread {
+  const { spec, status } = spread;
+  const records = status?.versionedSubsetStatuses?.[version];
+  if (!records || !spec.subsets.some(({ maxReplicas }) => typeof maxReplicas === "string")) return spread;
+  const current = records.map((record) => {
+    const subset = spec.subsets.find(({ name }) => name === record.name);
+    const limit = typeof subset?.maxReplicas === "string" ? limitOf(subset, replicas) : undefined;
+    if (limit === undefined) return record;
+    const taken =
+      record.replicas + Object.keys(record.creatingPods ?? {}).length - Object.keys(record.deletingPods ?? {}).length;
+    return { ...record, missingReplicas: Math.max(0, limit - taken) };
+  });
+  const versionedSubsetStatuses = { ...status.versionedSubsetStatuses, [version]: current };
+  return { ...spread, status: { ...status, versionedSubsetStatuses } };
+}
+
 /** The status after a pod of a subset is deleted or evicted; undefined if nothing has to be recorded. */
 export function recordDeletion(
   spread: ReadonlySpread,

@@ -17,6 +17,7 @@ import { isActive, Node, ownedBy, Pod, podCondition, ReplicaSet, writeAll } from
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
+import { matchOf } from "./inject-subset.ts";
 import { selects } from "./pod-admission.ts";
 import { planWorkloadSpread } from "./plan-workloadspread.ts";
 import type { SpreadScene } from "./plan-workloadspread.ts";
@@ -64,9 +65,11 @@ export function createWorkloadSpreadController(deps: KruiseDependencies): Contro
     return set ? spreadsOfOwned(cluster, namespace, controllerOf(set)) : [];
   }
 
+  /** As upstream, pods that found no room change nothing: they join a subset when their workload changes. */
   function spreadsOfPod({ cluster, object, old, deleted }: ObjectEvent<Pod>): ObjectKey[] {
-    const counts = deleted || !old || summaryOf(old) !== summaryOf(object);
-    return counts ? spreadsOfOwned(cluster, object.metadata.namespace, controllerOf(object)) : [];
+    const match = matchOf(object);
+    const counts = match && (deleted || !old || summaryOf(old) !== summaryOf(object));
+    return counts ? [{ cluster, name: match.name, namespace: object.metadata.namespace || undefined }] : [];
   }
 
   const controller = defineController({
@@ -114,7 +117,8 @@ export function createWorkloadSpreadController(deps: KruiseDependencies): Contro
     return {
       pods: owners
         .flatMap(({ metadata }) => ownedBy(pods, cluster, metadata.uid))
-        .filter((pod) => selects(spread, pod))
+        // A pod that was created a moment ago has no node to be judged by.
+        .filter((pod) => selects(spread, pod) && (pod.spec.nodeName || matchOf(pod)))
         .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1)),
       replicas: replicasOf(spread, target),
       latestVersion: latestVersionOf(target, sets),

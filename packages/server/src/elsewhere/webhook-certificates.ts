@@ -3,7 +3,7 @@
  * none, or one that is about to expire, makes it; every process publishes the authority to the API server, where an
  * upgrade or a person may have removed it.
  *
- * Writes: the Secret; `caBundle` of the webhook configurations, of definitions with a conversion, and of our APIServices.
+ * Writes: the Secret; our APIServices, if it is asked to; `caBundle` of the webhook configurations, of definitions with a conversion, and of our APIServices.
  */
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
@@ -20,7 +20,13 @@ import { equalJson, InvariantError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { AGGREGATED_GROUPS, INSTALLED_LABELS, WEBHOOKS_CERTIFICATE, WEBHOOKS_NAME } from "@flotilla/flotilla";
+import {
+  AGGREGATED_GROUPS,
+  INSTALLED_LABELS,
+  planApiServices,
+  WEBHOOKS_CERTIFICATE,
+  WEBHOOKS_NAME,
+} from "@flotilla/flotilla";
 import {
   APIService,
   CustomResourceDefinition,
@@ -54,6 +60,8 @@ export interface WebhookCertificatesOptions {
   namespace: string;
   /** Names of the server besides that of its Service. */
   hosts?: readonly string[];
+  /** Makes our APIServices, where an installation cannot. */
+  makesApiServices?: boolean;
   clock: Clock;
   log: Log;
 }
@@ -104,7 +112,10 @@ export function createWebhookCertificates(options: WebhookCertificatesOptions): 
 
   return {
     ensure,
-    publish: (authorities, signal) => publishAuthorities(client, namespace, authorities, signal),
+    async publish(authorities, signal) {
+      const made = options.makesApiServices ? await makeApiServices(client, namespace, signal) : 0;
+      return made + (await publishAuthorities(client, namespace, authorities, signal));
+    },
   };
 }
 
@@ -180,6 +191,19 @@ function readSecret({ data = {} }: DeepReadonly<Secret>): KeptCertificates | und
   ];
   if ([authority, authorityKey, certificate, key].includes("")) return undefined;
   return { authority: { certificate: authority, key: authorityKey }, former: text(FILES.former), certificate, key };
+}
+
+/** Also in place of those that the API server made for our definitions. */
+async function makeApiServices(client: Client, namespace: string, signal: AbortSignal): Promise<number> {
+  let made = 0;
+  for (const wanted of planApiServices({ namespace }) as unknown as APIService[]) {
+    const { name } = wanted.metadata;
+    const found = await find(client, APIService, { cluster: HUB, name }, { signal });
+    if (found?.spec?.service?.namespace === namespace && found.spec.service.name === WEBHOOKS_NAME) continue;
+    await client.apply(APIService, HUB, wanted, { force: true, signal });
+    made += 1;
+  }
+  return made;
 }
 
 async function publishAuthorities(

@@ -16,6 +16,7 @@ import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
   apiServiceReferences,
+  rolloutAdmissions,
   createDeletionProtection,
   federatedQuotaEnforcement,
   createMembershipAdmissions,
@@ -233,6 +234,7 @@ function createHubAdmissions(
     ...interpreterAdmissions,
     webhookReferences(HUB),
     apiServiceReferences(HUB),
+    ...rolloutAdmissions(HUB),
     ...createKruiseAdmissions({
       gates: kruiseGates,
       appliesTo: runsKruise,

@@ -13,6 +13,7 @@ import {
   createOcm,
   createPropagation,
   createQuota,
+  createRollouts,
   dryRunOver,
   isPaired,
   leaveModeOf,
@@ -98,7 +99,19 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     const delivery = membership.deliveryFor(name);
     return delivery && monitoring.deliveries.around(name, delivery);
   };
+  const rollouts = createRollouts({
+    hub,
+    informers,
+    clientFor,
+    views,
+    members,
+    events,
+    decisions: options.decisions,
+    clock,
+    log,
+  });
   const propagation = createPropagation({
+    releases: rollouts.index,
     hub,
     informers,
     clientFor,
@@ -147,7 +160,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
   const quota = createQuota({ hub, informers, clientFor, events, clock });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
   const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
-    propagation: () => [...propagation.controllers, ...autoscalers, quota],
+    propagation: () => [...propagation.controllers, ...rollouts.controllers, ...autoscalers, quota],
     membership: () => membership.controllers,
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],

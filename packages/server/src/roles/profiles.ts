@@ -39,6 +39,8 @@ import {
   decisionKind,
   explanationKinds,
   plannerRoles,
+  rolloutKinds,
+  rolloutRoles,
 } from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -158,7 +160,7 @@ export function createProfiles({
         ...(decisions ? [decisionKind(decisions)] : []),
         ...(fleetMetrics ? metricsKinds(fleetMetrics) : []),
       ],
-      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
+      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...rolloutKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
       objects: [
         ...namespaces(
@@ -175,6 +177,7 @@ export function createProfiles({
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
+        ...rolloutRoles(),
         ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },

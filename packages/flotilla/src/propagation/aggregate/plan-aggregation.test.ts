@@ -200,7 +200,12 @@ function withVerdict(
 }
 const ready = (cluster: string) =>
   makeWork(cluster, "web").applied("True").reports({ replicas: 5, readyReplicas: 5 }).build();
-const healthy: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: object }> = {
+interface HealthCase {
+  works: ReturnType<ReturnType<typeof makeWork>["build"]>[];
+  stale?: ReadonlyMap<string, string>;
+  want: object;
+}
+const healthy: Record<string, HealthCase> = {
   "is healthy when all of its Works are": {
     works: ["paris", "oslo"].map(ready),
     want: { status: "True", lastTransitionTime: NOW },
@@ -255,6 +260,11 @@ const healthy: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["b
     ],
     want: { status: "False", message: "oslo: 1 of 2 pods is not ready" },
   },
+  "is not called healthy while a member does not report": {
+    works: ["paris", "oslo"].map(ready),
+    stale: new Map([["oslo", "not responding"]]),
+    want: { status: "Unknown", reason: "MembersNotReporting" },
+  },
   "is not called healthy before every member has reported": {
     works: [ready("paris"), makeWork("oslo", "web").applied("True").build()],
     want: { status: "Unknown", reason: "NotReported" },
@@ -271,9 +281,13 @@ const healthy: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["b
     want: { status: "False", message: "paris: 1 of 5 pods is not ready" },
   },
 };
-for (const [behaviour, { works, want }] of Object.entries(healthy)) {
+for (const [behaviour, { works, stale, want }] of Object.entries(healthy)) {
   test(`a binding ${behaviour}`, () => {
-    const next = planAggregation(binding, { items: planItems(works), verdicts: planVerdicts(binding, works) }, NOW);
+    const next = planAggregation(
+      binding,
+      { items: planItems(works), verdicts: planVerdicts(binding, works), stale },
+      NOW,
+    );
 
     expect(next.status?.conditions?.find(({ type }) => type === "Healthy")).toMatchObject(want);
   });

@@ -207,7 +207,8 @@ export function planAggregation(
         },
     now,
   );
-  const healthy = targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items), now);
+  const healthy =
+    targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items, stale), now);
   const conditions = withStaleness(healthy, items, stale, now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
@@ -265,10 +266,12 @@ function listOf(members: readonly string[]): string {
 function knownOf(
   targets: readonly { readonly name: string }[],
   items: readonly Item[],
-): "all" | "unreported" | "unapplied" {
+  stale: ReadonlyMap<string, string>,
+): "all" | "unreported" | "unapplied" | "stale" {
   const itemOf = new Map(items.map((item) => [item.clusterName, item]));
   if (!targets.every(({ name }) => itemOf.get(name)?.applied)) return "unapplied";
-  return targets.every(({ name }) => itemOf.get(name)?.health !== "Unknown") ? "all" : "unreported";
+  if (targets.some(({ name }) => itemOf.get(name)?.health === "Unknown")) return "unreported";
+  return targets.some(({ name }) => stale.has(name)) ? "stale" : "all";
 }
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
