@@ -167,6 +167,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a member could not be read through the hub",
     hint: "the message has its response; check its Cluster, and your permission for `clusters/proxy`",
   },
+  MemberMetrics: {
+    happened: "pods or metrics of a member could not be read for an autoscaler, or for `kubectl top` on the hub",
+    hint: "the message names the member and its answer; install a metrics server there, or see why the member does not answer with `flotilla status`",
+  },
   Misconfigured: {
     happened: "a Placement is misconfigured",
     hint: "its condition `PlacementMisconfigured` names the part; its clusters stay",
