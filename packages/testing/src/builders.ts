@@ -47,7 +47,7 @@ function makeWorkload<T extends Deployment | CloneSet>(object: T): WorkloadBuild
       change(object);
       return builder;
     },
-    build: () => copy(object) as typeof object,
+    build: () => copy(object),
   };
   return builder;
 }
@@ -120,7 +120,7 @@ export function makePolicy(path: string): PolicyBuilder {
       change(policy);
       return builder;
     },
-    build: () => copy(policy) as typeof policy,
+    build: () => copy(policy),
   };
   return builder;
 }
@@ -157,7 +157,7 @@ export function makeBinding(template: KubernetesObject): BindingBuilder {
       change(binding);
       return builder;
     },
-    build: () => copy(binding) as typeof binding,
+    build: () => copy(binding),
   };
   return builder;
 }
@@ -196,7 +196,7 @@ export function makeWork(cluster: string, name: string): WorkBuilder {
       };
       return builder;
     },
-    build: () => copy(work) as typeof work,
+    build: () => copy(work),
   };
   return builder;
 }
