@@ -103,11 +103,14 @@ function testHost(start: () => Promise<HostCluster>, karmadactl?: string): void 
     };
   }, LIMIT_MS);
   afterAll(async () => {
-    await stopPrograms();
-    await members.stop("SIGTERM");
-    await host.stop();
-    for (const { remove } of Object.values(commands)) remove();
-    for (const directory of [accounts, memberData]) directory.remove();
+    try {
+      await stopPrograms();
+    } finally {
+      await members.stop("SIGTERM");
+      await host.stop();
+      for (const { remove } of Object.values(commands)) remove();
+      for (const directory of [accounts, memberData]) directory.remove();
+    }
   }, LIMIT_MS);
 
   test("the Helm chart makes the cluster a hub, is upgraded and removed, and leaves what members depend on", async () => {

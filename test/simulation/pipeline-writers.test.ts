@@ -21,6 +21,7 @@ import { dynamicKind, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { RolloutStrategy } from "@flotilla/flotilla";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { pipeline } from "../../packages/flotilla/src/propagation/pipeline.ts";
@@ -238,6 +239,24 @@ async function raisePartition(): Promise<void> {
   }
 }
 
+/** A release in waves: members return the step that they have observed. */
+async function releaseInWaves(): Promise<void> {
+  await create(RolloutStrategy, {
+    apiVersion: "flotilla.dev/v1alpha1",
+    kind: "RolloutStrategy",
+    metadata: { name: "careful", namespace: "shop" },
+    spec: { selector: { matchLabels: { release: "careful" } }, waves: [{ name: "all" }] },
+  } as unknown as RolloutStrategy);
+  await create(PropagationPolicy, policyOf("waves", "apps.kruise.io/v1beta1", "CloneSet").build());
+  const waves = makeCloneSet("shop/waves").with(({ metadata }) => (metadata.labels = { release: "careful" }));
+  await create(CloneSet, waves.replicas(3).build());
+  await fleet.run(MINUTE_MS);
+  await patch(CloneSet, "waves", {
+    spec: { template: { spec: { containers: [{ name: "waves", image: "waves:2" }] } } },
+  });
+  await fleet.run(MINUTE_MS);
+}
+
 async function moveJob(): Promise<void> {
   const policy = policyOf("seed", "batch/v1", "Job").with(({ metadata, spec }) => {
     metadata.annotations = { "flotilla.dev/rerun-jobs": "false" };
@@ -356,6 +375,7 @@ test("a running fleet writes every field of the table, and only the stage that t
   await moveUnhealthy();
   await releaseCloneSet();
   await raisePartition();
+  await releaseInWaves();
   await moveJob();
   await placeComponents();
   await failOverride();

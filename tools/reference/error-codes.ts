@@ -109,6 +109,14 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the kubeconfig's account lacks a permission on the hub",
     hint: "the message names an alternative; otherwise request the permission",
   },
+  Gate: {
+    happened: "a metric or a webhook of a release's gate was not answered, or with something else than it must be",
+    hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
+  },
+  HubAnswer: {
+    happened: "the hub answered a question of the web UI about the user or their rights with a failure",
+    hint: "the message has its status; `flotilla doctor` checks the hub",
+  },
   InformerBudget: {
     happened: "the watched objects of a member exceed their limits, so it was cut off",
     hint: "check what fills the member, or raise `--member-max-objects` or `--member-max-memory`",
@@ -159,6 +167,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a member could not be read through the hub",
     hint: "the message has its response; check its Cluster, and your permission for `clusters/proxy`",
   },
+  MemberMetrics: {
+    happened: "pods or metrics of a member could not be read for an autoscaler, or for `kubectl top` on the hub",
+    hint: "the message names the member and its answer; install a metrics server there, or see why the member does not answer with `flotilla status`",
+  },
   Misconfigured: {
     happened: "a Placement is misconfigured",
     hint: "its condition `PlacementMisconfigured` names the part; its clusters stay",
@@ -174,6 +186,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   NoAnswer: {
     happened: "a member did not answer a command in time",
     hint: "check its Cluster (`flotilla status`); the results of the other members are printed",
+  },
+  NoApproval: {
+    happened: "`flotilla rollout approve` found no wave with an approval gate",
+    hint: "name one with `--wave`, or look at the gates with `flotilla rollout status`",
   },
   NoHub: {
     happened: "a server answers, but is not a hub",
@@ -197,6 +213,14 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "`flotilla plan`, `apply` or `adopt` was given objects whose namespace neither the hub nor the files have",
     hint: "create the namespace first, or add its manifest",
   },
+  NoRelease: {
+    happened: "the template has no FleetRollout",
+    hint: "a RolloutStrategy must select it, or its partition must hold pods back; then change the template",
+  },
+  NoRevision: {
+    happened: "there is no earlier release, or none with this number",
+    hint: "`flotilla rollout history` lists those that are kept",
+  },
   NotAccepted: {
     happened: "the hub does not let an agent read works yet, or the agent's identity cannot be verified",
     hint: "run `flotilla accept NAME`; the message states if more is needed",
@@ -204,6 +228,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   NotAllowed: {
     happened: "the executor account of a ManifestWork lacks permission for the work",
     hint: "grant it the permissions on the member; it is checked again after a minute",
+  },
+  NotFailed: {
+    happened: "`flotilla rollout retry` of a release that has not failed",
+    hint: "`flotilla rollout status` shows what it waits for",
   },
   NotFound: {
     happened:
@@ -227,6 +255,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   NotReady: {
     happened: "a cluster has joined but is not ready, or `flotilla wait`, `apply --wait` or `delete --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
+  },
+  NotSteered: {
+    happened: "a release that a partition or a ManifestWorkReplicaSet leads cannot be steered through its FleetRollout",
+    hint: "change the partition or the ManifestWorkReplicaSet",
   },
   Oscillation: {
     happened: "the hub changed a field of a member's object back and forth, and stopped writing the object",
@@ -252,9 +284,21 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the objects that a ResourceQuota counts could not be read",
     hint: "check the API server of the cluster that the message names; it is retried",
   },
+  Refused: {
+    happened: "the web UI refused a request: without a session, from another origin, or with an unknown path",
+    hint: "open the link that `flotilla ui` prints; the message says what was wrong",
+  },
   Rejected: {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
+  },
+  ReleaseFailed: {
+    happened: "a release failed, was rolled back, or is paused because it failed",
+    hint: "the message has the cause; `flotilla rollout retry` continues it, `flotilla rollout abort` returns it",
+  },
+  ReleaseFinished: {
+    happened: "a release that has ended cannot be steered",
+    hint: "`flotilla rollout undo` returns to the release before",
   },
   ReleaseStartsOver: {
     happened:
@@ -264,6 +308,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   ReleaseStopped: {
     happened: "a Retain rule lets a release reach more pods of a member than requested, so it is not sent",
     hint: "the message has the rule, the field and the values; see [the guide](../guides/interpreters.md#rules-and-releases)",
+  },
+  ReleaseTimeout: {
+    happened: "`flotilla rollout watch` waited as long as asked, and the release has not ended",
+    hint: "the message says what it waits for; `--timeout` waits longer",
   },
   Rules: {
     happened: "customizations did not pass `flotilla interpret --check`, or a rule or fixture failed",
@@ -318,6 +366,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   TooMany: {
     happened: "`flotilla doctor` found more objects of a kind than it reads",
     hint: "narrow the selection with `--cluster` or `--only`",
+  },
+  Unauthorized: {
+    happened: "the hub rejects the credentials with which the web UI was opened",
+    hint: "create a new token, or use a kubeconfig whose credentials are valid",
   },
   Uninstall: {
     happened: "`flotilla uninstall` found controllers that still run",

@@ -99,6 +99,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/delete.ts")).deleteCommand,
   },
   {
+    name: "rollout",
+    section: "Applying changes",
+    summary: "follow and steer releases: status, watch, pause, resume, approve, promote, abort, undo, retry, history",
+    load: async () => (await import("./commands/rollout.ts")).rolloutCommand,
+  },
+  {
     name: "adopt",
     section: "Applying changes",
     summary: "bring existing workloads on members under hub management, without changing a pod",
@@ -193,6 +199,12 @@ export const commands: readonly CommandEntry[] = [
     section: "Membership",
     summary: "run the agent of a pull-mode cluster: apply the hub's works and report status",
     load: async () => (await import("./commands/agent.ts")).agentCommand,
+  },
+  {
+    name: "ui",
+    section: "Viewing",
+    summary: "serve the web UI of a hub on this machine, and print the link that signs in",
+    load: async () => (await import("./commands/ui.ts")).uiCommand,
   },
   {
     name: "doctor",

@@ -40,10 +40,16 @@ export const ACTIVATED_TEMPLATE = "flotilla.dev/activated-template";
 export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 /** failover: since when members of a binding are unhealthy, as JSON; only if the policy enables failover. */
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
+/** On a FederatedHPA: how members whose metrics cannot be read count (`conservative`, `ignore` or `hold`). */
+export const MISSING_METRICS = "flotilla.dev/missing-metrics";
 /** eviction: the last automatic moves of a binding, as JSON (`propagation/moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
 /** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */
 export const JOB_RECORD = "flotilla.dev/job-record";
+/** dispatch: the assignment of a FleetRollout for which a member's copy was made (`dispatch/release-copies.ts`). */
+export const RELEASE_STEP = "flotilla.dev/release-step";
+/** reflect, a condition: the member's controller has observed the copy for the step of a release that the message names. */
+export const RELEASE_OBSERVED = "ReleaseObserved";
 /** match: the pods that a template names for deletion, and their members, as JSON (`propagation/named-pods.ts`). */
 export const NAMED_PODS = "flotilla.dev/named-pods";
 /** dispatch: the pods that a member's copy was given for deletion, separated by commas. */

@@ -20,6 +20,10 @@ export type { RegistrationState } from "./agent/managed-cluster/introduce.ts";
 export type { AgentMembers } from "./agent/members.ts";
 export { createRealMember } from "./agent/real-member.ts";
 export { runAgent } from "./agent/run-agent.ts";
+export { createFleetMetrics } from "./autoscaling/fleet-metrics.ts";
+export { createQuota } from "./quota/create-quota.ts";
+export { federatedQuotaEnforcement } from "./quota/quota-enforcement.ts";
+export { createAutoscaling } from "./autoscaling/create-autoscaling.ts";
 export { auditorRole } from "./decisions/auditor-access.ts";
 export { createDecisions, decisionMetrics } from "./decisions/decision-recorder.ts";
 export type { DecisionRecorder, Decisions } from "./decisions/decision-recorder.ts";
@@ -231,4 +235,11 @@ export {
   WHOLE,
 } from "./controller-groups.ts";
 export type { ControllerGroup, Shard } from "./controller-groups.ts";
+export { withReleasedPart as releasedPatch } from "./propagation/released-part.ts";
+export { createRollouts } from "./rollout/create-rollout.ts";
+export { FleetRollout } from "./rollout/kinds/fleet-rollout.ts";
+export { RolloutStrategy } from "./rollout/kinds/rollout-strategy.ts";
+export { rolloutAdmissions } from "./rollout/rollout-admissions.ts";
+export { rolloutRoles } from "./rollout/rollout-access.ts";
+export { rolloutKinds } from "./rollout/kinds/rollout-kinds.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";

@@ -13,6 +13,7 @@ import {
 } from "@flotilla/client";
 import type { Http2TransportOptions, Kubeconfig, KubeconfigConnection, Transport } from "@flotilla/client";
 
+import { withReadableClusters } from "./elsewhere/stored-clusters.ts";
 import { inCluster, NOT_IN_POD } from "./process/in-cluster.ts";
 
 /** kubectl prints requests from this verbosity on. */
@@ -22,7 +23,7 @@ const TRACE_VERBOSITY = 6;
 export async function connect(access: KubeconfigAccess, trace: (line: string) => void): Promise<HubConnection> {
   if (!access.isInCluster) checkKubeconfig(access);
   const { connection } = await open(access);
-  const transport = transportOf(connection, { root: HUB }, access, trace);
+  const transport = withReadableClusters(transportOf(connection, { root: HUB }, access, trace));
   const { impersonate, namespace } = connection;
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),

@@ -243,7 +243,7 @@ function collectMetadataErrors(state: AdmissionState): void {
   const found = validateMetadata(metadataOf(review.object), resource, known && metadataOf(known));
   state.errors =
     request.operation === "UPDATE"
-      ? repeatMetadataErrors(found, request.errors, resource)
+      ? repeatMetadataErrors(found, request.errors, resource, request.context.subresource)
       : [...request.errors, ...found];
 }
 

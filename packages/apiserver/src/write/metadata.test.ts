@@ -97,7 +97,12 @@ test("metadata that was validated before is not checked again", () => {
 test("an update reports metadata errors as often as kube-apiserver", () => {
   const times = (kind: Kind): number => {
     const resource = createResource(kind);
-    return repeatMetadataErrors(validateMetadata({ name: "a", labels: { "a b": "c" } }, resource), [], resource).length;
+    return repeatMetadataErrors(
+      validateMetadata({ name: "a", labels: { "a b": "c" } }, resource),
+      [],
+      resource,
+      undefined,
+    ).length;
   };
 
   expect([ConfigMap, Role, Lease, PodDisruptionBudget, Event].map(times)).toEqual([4, 4, 3, 2, 2]);

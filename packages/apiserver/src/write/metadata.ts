@@ -266,6 +266,7 @@ function checkFinalizers(finalizers: Json | undefined, qualified: boolean, error
   }
 }
 
+const AS_MOST: { readonly update?: true; readonly create?: true } = { update: true };
 const ONLY_WHEN_CREATED = new Set([
   "metadata.name",
   "metadata.generateName",
@@ -282,12 +283,14 @@ export function repeatMetadataErrors(
   found: readonly FieldError[],
   update: readonly FieldError[],
   { kind }: Resource,
+  subresource: string | undefined,
 ): FieldError[] {
   if (found.length === 0 && update.length === 0) return [];
   const own = found.filter(({ field }) => field.startsWith(OWN_FINALIZER));
   const common = found.filter((error) => !own.includes(error));
   const lasting = common.filter(({ field }) => !ONLY_WHEN_CREATED.has(field));
-  const again = kind.traits?.metadataChecks ?? { update: true };
+  const { metadataChecks = AS_MOST, statusMetadataChecks = AS_MOST } = kind.traits ?? {};
+  const again = subresource === "status" ? statusMetadataChecks : metadataChecks;
   return [
     ...common,
     ...update,

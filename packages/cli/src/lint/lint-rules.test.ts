@@ -58,7 +58,7 @@ describe("each rule", () => {
 });
 
 /** Kinds that a hub does not serve without their CRD. */
-const NEEDS_DEFINITION = new Set(["kruise-workload-spread", "kruise-rollout-owner"]);
+const NEEDS_DEFINITION = new Set(["kruise-rollout-owner"]);
 
 describe("the good fixtures are valid manifests:", () => {
   for (const { id } of RULES.filter((rule) => !NEEDS_DEFINITION.has(rule.id))) {

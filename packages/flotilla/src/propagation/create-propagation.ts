@@ -23,6 +23,7 @@ import type {
   Informer,
   Informers,
   ObjectEvent,
+  Source,
   StatusWriter,
 } from "@flotilla/controller-runtime";
 import { createAggregateController } from "./aggregate/aggregate-controller.ts";
@@ -32,6 +33,7 @@ import { createAttachController } from "./dependencies/attach-controller.ts";
 import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/dispatch-controller.ts";
 import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
+import type { ReleaseOf } from "./dispatch/release-copies.ts";
 import { createEvictionController } from "./eviction/eviction-controller.ts";
 import { createExecution } from "./create-execution.ts";
 import type { Execution } from "./create-execution.ts";
@@ -70,6 +72,8 @@ export interface PropagationDependencies {
   serves(cluster: string): boolean;
   interpreter: Interpreter;
   events: EventRecorders;
+  /** The releases that say what members get. */
+  releases?: Releases | undefined;
   /** Records the decisions of the controllers. */
   decisions?: DecisionRecorder | undefined;
   /** What the stages read of the hub. */
@@ -83,6 +87,13 @@ export interface PropagationDependencies {
   clock: Clock;
   random: Random;
   log: Log;
+}
+
+/** What dispatch reads of the releases of a hub. */
+export interface Releases {
+  of: ReleaseOf;
+  /** Keys of the bindings whose release gave a member something else. */
+  changes(): Source<ObjectKey>;
 }
 
 export interface Propagation {
@@ -305,6 +316,8 @@ function bindingStages(
       clock,
       templates,
       templateChanges: templates.source(bindingOf),
+      releaseOf: scope === namespacedScope ? deps.releases?.of : undefined,
+      releaseChanges: scope === namespacedScope ? deps.releases?.changes() : undefined,
       interpreter,
       ruleChanges: ruleChanges(),
       reportRuleFailure,

@@ -118,6 +118,7 @@ export const pipeline: readonly Stage[] = [
   {
     name: "dispatch",
     does: "creates one Work per target cluster, with that member's copy",
+    // During a release, the FleetRollout says which revision each member gets (`flotilla/rollout`).
     reads: ["ResourceBinding", "template", "override"],
     writes: [
       "Work.metadata",
@@ -145,7 +146,12 @@ export const pipeline: readonly Stage[] = [
     name: "reflect",
     does: "collects the status of a member's objects into the Work",
     reads: ["Work.spec", "member.status"],
-    writes: ["Work.status.manifestStatuses", "Work.status.conditions[Healthy]", "Work.status.conditions[Interpreted]"],
+    writes: [
+      "Work.status.manifestStatuses",
+      "Work.status.conditions[Healthy]",
+      "Work.status.conditions[Interpreted]",
+      "Work.status.conditions[ReleaseObserved]",
+    ],
   },
   {
     name: "aggregate",

@@ -32,4 +32,5 @@ export const PriorityLevelConfiguration: Kind<PriorityLevelConfiguration> = buil
   ],
   subresources: { status: true },
   hasGeneration: true,
+  traits: { metadataChecks: { create: true } },
 });

@@ -59,6 +59,7 @@ export const Node: Kind<Node> = builtInKind<Node>({
     untrackedByControllers: "members",
     statusOnCreate: true,
     metadataChecks: { update: true, create: true },
+    statusMetadataChecks: { update: true, create: true },
     selectableFields: {
       "spec.unschedulable": (object) => String((object as DeepReadonly<Node>).spec?.unschedulable ?? false),
     },

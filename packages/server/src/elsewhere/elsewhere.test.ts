@@ -1,9 +1,9 @@
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, pathNotFound, unavailable } from "@flotilla/apimachinery";
 import { createFakeClock } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Transport, TransportRequest } from "@flotilla/client";
 import { expect, test } from "vitest";
-import { directClusters, shownText, storedText, storedUrl } from "./stored-clusters.ts";
+import { directClusters, shownText, storedText, storedUrl, withReadableClusters } from "./stored-clusters.ts";
 import { planCertificates } from "./webhook-certificates.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -101,6 +101,32 @@ test("an API server without that version is used as it is", async () => {
   const { transport } = server(404);
 
   expect(await directClusters(transport, new AbortController().signal)).toBe(transport);
+});
+
+test("commands read Clusters from the API server itself while the process that serves them does not answer", async () => {
+  const { requests, transport } = server(200);
+  const broken = withReadableClusters({
+    ...transport,
+    send: (request) =>
+      request.path.version === "v1alpha1" ? Promise.reject(unavailable("connection refused")) : transport.send(request),
+  });
+
+  const list = await broken.send({ verb: "list", path: CLUSTERS });
+  const write = broken.send({ verb: "delete", path: { ...CLUSTERS, name: "a" } });
+
+  expect(list["items"]).toEqual([{ apiVersion: "cluster.karmada.io/v1alpha1", kind: "Cluster" }]);
+  await expect(write).rejects.toThrow("connection refused");
+  expect(requests.map(({ verb, path }) => [verb, path.version])).toEqual([["list", "stored"]]);
+});
+
+test("where no other version is served, commands report why Clusters are not", async () => {
+  const { transport } = server(404);
+  const broken = withReadableClusters({
+    ...transport,
+    send: ({ path }) => Promise.reject(path.version === "v1alpha1" ? unavailable("starting") : pathNotFound()),
+  });
+
+  await expect(broken.send({ verb: "list", path: CLUSTERS })).rejects.toThrow("starting");
 });
 
 test("a forwarded text has the other version wherever it names one, and nothing else changes", () => {

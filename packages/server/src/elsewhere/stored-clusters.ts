@@ -3,7 +3,7 @@
  * and write them in the version that the API server itself serves, so they do not depend on that process.
  */
 import type { JsonObject } from "@flotilla/base";
-import { HUB } from "@flotilla/apimachinery";
+import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { ResourcePath, Transport } from "@flotilla/client";
 import { readText } from "@flotilla/client";
 import { STORED_CLUSTERS } from "@flotilla/flotilla";
@@ -33,6 +33,28 @@ function withStoredClusters(transport: Transport): Transport {
       const isOurs = path !== request.path;
       for await (const batch of transport.watch({ ...request, path }, signal))
         yield isOurs ? batch.map((event) => ({ ...event, object: shown(event.object) })) : batch;
+    },
+  };
+}
+
+/**
+ * For commands: Clusters are read from the API server itself while the process that serves them does not answer, so that
+ * `flotilla status` and `doctor` still see the fleet.
+ */
+export function withReadableClusters(transport: Transport): Transport {
+  return {
+    ...transport,
+    async send(request, signal) {
+      try {
+        return await transport.send(request, signal);
+      } catch (error) {
+        const path = storedPath(request.path);
+        const isRead = request.verb === "get" || request.verb === "list";
+        if (!isRead || path === request.path || !(error instanceof ApiError) || error.status.code !== 503) throw error;
+        return await transport.send({ ...request, path }, signal).then(shown, (other: unknown) => {
+          throw isNotFound(other) ? error : other;
+        });
+      }
     },
   };
 }

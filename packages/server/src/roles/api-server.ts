@@ -16,7 +16,9 @@ import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
   apiServiceReferences,
+  rolloutAdmissions,
   createDeletionProtection,
+  federatedQuotaEnforcement,
   createMembershipAdmissions,
   webhookReferences,
   FLOTILLA_GROUP,
@@ -206,6 +208,7 @@ function createHubProfiles(
     clusterKubeconfig,
     port,
     clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    fleetMetrics: () => present(extensions().fleetMetrics, "metrics"),
     explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
   });
 }
@@ -227,9 +230,11 @@ function createHubAdmissions(
     policyTargets,
     templateRequests,
     createDeletionProtection(HUB),
+    federatedQuotaEnforcement(HUB),
     ...interpreterAdmissions,
     webhookReferences(HUB),
     apiServiceReferences(HUB),
+    ...rolloutAdmissions(HUB),
     ...createKruiseAdmissions({
       gates: kruiseGates,
       appliesTo: runsKruise,

@@ -39,6 +39,8 @@ import {
   decisionKind,
   explanationKinds,
   plannerRoles,
+  rolloutKinds,
+  rolloutRoles,
 } from "@flotilla/flotilla";
 
 const CLUSTER_NAMESPACES = ["default", "kube-system", "kube-public", "kube-node-lease"];
@@ -85,6 +87,8 @@ export interface ProfileOptions {
    * either.
    */
   metrics?: Parameters<typeof metricsKinds>[0];
+  /** The same on the hub, for all members together; omitted if unset. */
+  fleetMetrics?: Parameters<typeof metricsKinds>[0];
 }
 
 /**
@@ -103,6 +107,7 @@ export function createProfiles({
   nodes = 0,
   nowMs = 0,
   metrics,
+  fleetMetrics,
 }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
   const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
     given.flatMap((item) => {
@@ -153,8 +158,9 @@ export function createProfiles({
         logicalClusterKind(clusterKubeconfig && createKubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
         ...(decisions ? [decisionKind(decisions)] : []),
+        ...(fleetMetrics ? metricsKinds(fleetMetrics) : []),
       ],
-      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...WORKLOAD_KINDS],
+      customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...rolloutKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.
       objects: [
         ...namespaces(
@@ -171,6 +177,7 @@ export function createProfiles({
         ...clusterProxyAdministrators(["admin"]),
         ...bootstrapAccess(),
         auditorRole(),
+        ...rolloutRoles(),
         ...plannerRoles(WORKLOAD_KINDS, bootstrapRbac().filter(isClusterRole)),
       ],
     },

@@ -7,8 +7,8 @@ export const kruiseWorkloadSpread = defineRule({
   id: "kruise-workload-spread",
   severity: "warning",
   summary: "the subsets of a WorkloadSpread apply to each cluster separately",
-  why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster, and percentages are rounded up in each and must be 100 there.",
-  fix: "Set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
+  why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster. Percentages are of the pods of each cluster, and must add up to 100.",
+  fix: "Write percentages, set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/WorkloadSpread")) {
       const limited = itemsAt(manifest.object, "spec", "subsets").filter(
@@ -23,12 +23,13 @@ export const kruiseWorkloadSpread = defineRule({
           severity: "error",
           message: `the subsets add up to ${sum} %, not 100`,
         };
-      const propagation = limited.length > 0 ? severalPropagation(fleet, manifest) : undefined;
+      const numbers = limited.filter((subset) => !percents.includes(subset));
+      const propagation = numbers.length > 0 ? severalPropagation(fleet, manifest) : undefined;
       if (propagation)
         yield {
           manifest,
-          path: limited[0]?.path ?? [],
-          message: `${copyText(propagation)}, and each allows ${shown(valueAt(limited[0]?.item, "maxReplicas"))}`,
+          path: numbers[0]?.path ?? [],
+          message: `${copyText(propagation)}, and each allows ${shown(valueAt(numbers[0]?.item, "maxReplicas"))}`,
         };
     }
   },

@@ -28,6 +28,7 @@ import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeDispatch } from "./describe-dispatch.ts";
 import { createDispatchEvents } from "./dispatch-events.ts";
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
+import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
@@ -44,6 +45,10 @@ export interface DispatchDependencies {
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "divide" | "replicas" | "retainedFields" | "ownerOf">;
+  /** The release that a template is in. */
+  releaseOf?: ReleaseOf | undefined;
+  /** Bindings whose release gave a member something else. */
+  releaseChanges?: Source<ObjectKey> | undefined;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
@@ -119,6 +124,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     watches: [
       { source: deps.ruleChanges },
       { source: deps.templateChanges },
+      ...(deps.releaseChanges ? [{ source: deps.releaseChanges }] : []),
       ...overrideChanges(deps.bindings),
       // A Work that another client changed or deleted is restored.
       watch(Work, (event) => {
@@ -148,8 +154,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
+      const release = deps.releaseOf?.(template);
+      // The event of the FleetRollout enqueues the key again; until then every member keeps what it has.
+      if (release === "pending") return done;
       const plan = await planDispatch(binding, template, {
         works,
+        release,
         divide: (...what) => deps.interpreter.divide(...what),
         retainedFields: (object) => deps.interpreter.retainedFields(object),
         render: deps.render,

@@ -14,6 +14,8 @@ import { withOwnPods } from "../member-pods.ts";
 import { namedPodsOf } from "../named-pods.ts";
 import { isJob, planJob } from "../plan-job.ts";
 import type { JobPlan } from "../plan-job.ts";
+import { releaseCopies } from "./release-copies.ts";
+import type { TemplateRelease } from "./release-copies.ts";
 import { handingOver, keptWorks, planDivision, planWorks } from "./plan-works.ts";
 import type { PlanWorks, WorksPlan } from "./plan-works.ts";
 import { executionNamespace } from "@flotilla/karmada";
@@ -26,6 +28,8 @@ export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpret
   works: readonly DeepReadonly<Work>[];
   /** The current time, for the record of a Job that moves. */
   now: string;
+  /** The release that says which revision each member gets; unset: all get the template. */
+  release?: TemplateRelease | undefined;
 }
 
 export interface DispatchPlan {
@@ -112,11 +116,11 @@ async function planCopies(
   input: DispatchInput,
   job: JobPlan | undefined,
 ): Promise<WorksPlan & Omit<DispatchPlan, "desired" | "isHandingOver" | "jobRecord">> {
-  const { works, divide, render } = input;
+  const { works, divide, render, release } = input;
   const { retained, memberDecides } = await fieldsOfMembers(template, input);
   const { bare, shares } = planDivision(binding, template, works, memberDecides);
   const named = namedPodsOf(binding);
-  if (isUndivided(binding)) {
+  if (isUndivided(binding) && !release) {
     const whole = new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare]));
     return planWorks(binding, template, {
       copies: withOwnPods(whole, named),
@@ -125,6 +129,10 @@ async function planCopies(
     });
   }
   try {
+    if (release) {
+      const copies = withOwnPods(await releaseCopies(bare, shares, release, divide), named);
+      return { ...planWorks(binding, template, { copies, render, works }), retained };
+    }
     const copies = withOwnPods(withCompletions(await divide(bare, shares), job), named);
     return {
       ...planWorks(binding, template, { copies, render, works }),

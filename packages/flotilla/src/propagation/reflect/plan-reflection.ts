@@ -9,7 +9,7 @@ import { keepCounted } from "@flotilla/openkruise";
 import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
-import { INTERPRETED } from "../../flotilla-names.ts";
+import { INTERPRETED, RELEASE_OBSERVED, RELEASE_STEP } from "../../flotilla-names.ts";
 import { withWorkHealth } from "../../health/healthy-condition.ts";
 import type { Verdict } from "../../health/healthy-condition.ts";
 import { progressOf, whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -29,6 +29,8 @@ export type ObservedManifest = Seen | "absent" | undefined;
 /** An object's status and health, as its kind's rules interpret it, and what is wrong with it beyond these rules. */
 export interface Reading extends Pick<ManifestStatus, "status" | "health"> {
   verdict?: Verdict;
+  /** The step of a release that the member's controller has observed (RELEASE_STEP). */
+  releaseStep?: string | undefined;
   /** The first rule that failed for the object. */
   failure?: MemberRuleFailure | undefined;
 }
@@ -70,9 +72,18 @@ export async function readObject(
   return {
     status: isObject(status) ? withMemberConditions(status, object, interpreter) : undefined,
     health: health ?? "Unknown",
+    releaseStep: observedStep(object),
     verdict: unhealthy ? { status: "False", ...unhealthy } : failure && { status: "Unknown", ...failure },
     failure,
   };
+}
+
+/** Unset until the member's controller has observed the copy: what it reports is of an earlier one. */
+function observedStep({ metadata, ...object }: DeepReadonly<KubernetesObject>): string | undefined {
+  const { status } = object as { status?: unknown };
+  const observed = isObject(status) ? status["observedGeneration"] : undefined;
+  const isBehind = typeof observed === "number" && observed < (metadata.generation ?? 0);
+  return isBehind ? undefined : metadata.annotations?.[RELEASE_STEP];
 }
 
 /** The report of the rule. One that names no generations would count as older than the template for ever. */
@@ -116,7 +127,7 @@ export function planReflection(
     return [{ ...next, status: keepCounted(next.status, last?.status) }];
   });
   const health = healthOf(work, seen, progressIn(manifestStatuses) > progressIn(before), now);
-  const conditions = withInterpreted(health, seen, now);
+  const conditions = withReleaseStep(withInterpreted(health, seen, now), seen, now);
   if (conditions === work.status?.conditions && equalJson(manifestStatuses, before)) return work;
   return { ...work, status: { ...work.status, ...(conditions && { conditions: [...conditions] }), manifestStatuses } };
 }
@@ -171,6 +182,17 @@ function withInterpreted(conditions: Conditions, seen: readonly ObservedManifest
         now,
       )
     : conditions;
+}
+
+/** Which step of a release the numbers are about. A Work that was never part of one has no such condition. */
+function withReleaseStep(conditions: Conditions, seen: readonly ObservedManifest[], now: string): Conditions {
+  const step = observedIn(seen)?.find(({ reading }) => reading.releaseStep !== undefined)?.reading.releaseStep;
+  if (step === undefined) return conditions;
+  return withCondition(
+    conditions ?? [],
+    { type: RELEASE_OBSERVED, status: "True", reason: "Observed", message: step },
+    now,
+  );
 }
 
 /** All objects of the Work; undefined while one of them cannot be observed. */

@@ -1,0 +1,155 @@
+/** Wires releases to a hub's informers and clients. */
+import type { ResourceBinding } from "@flotilla/karmada";
+import { bindingName, Cluster, Work } from "@flotilla/karmada";
+import { Pod } from "@flotilla/kubernetes";
+import type { Clock, DeepReadonly, Log } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { keyOf } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorders, Informers, ObjectEvent, Source } from "@flotilla/controller-runtime";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import type { MemberSource } from "../membership/member.ts";
+import type { HubViews } from "../propagation/create-hub-views.ts";
+import { namespacedScope } from "../propagation/binding-scope.ts";
+import { createAskGate } from "./gates/ask-http.ts";
+import type { AskGate } from "./gates/ask-http.ts";
+import { createGateRunner } from "./gates/run-gates.ts";
+import { createBudgetController } from "./budget-controller.ts";
+import { createBudgetLedger } from "./budget-ledger.ts";
+import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
+import { FleetRollout } from "./kinds/fleet-rollout.ts";
+import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { createReleaseIndex } from "./release-index.ts";
+import type { ReleaseIndex } from "./release-index.ts";
+import { createReleasesController } from "./releases-controller.ts";
+import { createRolloutController } from "./rollout-controller.ts";
+
+export interface RolloutsDependencies {
+  /** The logical cluster of the hub. */
+  hub: string;
+  informers: Informers;
+  clientFor(part: string): Client;
+  views: HubViews;
+  members: Pick<MemberSource, "find">;
+  events: EventRecorders;
+  decisions?: DecisionRecorder | undefined;
+  /** Asks metrics and webhooks of gates; over the network if unset. */
+  askGate?: AskGate | undefined;
+  clock: Clock;
+  log: Log;
+}
+
+export interface Rollouts {
+  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+  controllers: Controller<any>[];
+  /** For dispatch. */
+  index: ReleaseIndex;
+}
+
+/** A healthy member answers in a fraction of this. */
+const PODS_TIMEOUT_MS = 2_000;
+/** Enough to find out that pods fail. */
+const MAX_PODS = 500;
+
+export function createRollouts(deps: RolloutsDependencies): Rollouts {
+  const { hub, informers, clientFor, views, members, events, decisions, clock } = deps;
+  const rollouts = informers.of(FleetRollout);
+  const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
+  const clusters = informers.of(Cluster);
+  const index = createReleaseIndex({ hub, rollouts, strategies: informers.of(RolloutStrategy) });
+  const client = clientFor("rollout");
+
+  async function readPods(
+    name: string,
+    namespace: string,
+    labelSelector: string,
+    signal: AbortSignal,
+  ): Promise<readonly DeepReadonly<Pod>[] | undefined> {
+    const cluster = clusters.get({ cluster: hub, name });
+    const member = cluster && members.find(cluster);
+    // The hub may not reach a member that pulls.
+    if (!member || "problem" in member || !member.delivery) return undefined;
+    const timeout = new AbortController();
+    const timer = clock.after(PODS_TIMEOUT_MS, () => timeout.abort());
+    try {
+      const { items } = await member.client.list(Pod, {
+        cluster: name,
+        namespace,
+        labelSelector,
+        limit: MAX_PODS,
+        signal: AbortSignal.any([signal, timeout.signal]),
+      });
+      return items;
+    } catch {
+      // An edge: without its pods a member is judged by the status of its workload, and its deadline.
+      return undefined;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  let enqueue: (key: ObjectKey) => void = () => {};
+  const answered: Source<ObjectKey> = {
+    start(next, signal) {
+      enqueue = (key) => (signal.aborted ? undefined : next(key));
+    },
+    isQuiet: () => true,
+  };
+  const gates = createGateRunner({
+    hub,
+    client,
+    works: informers.of(Work),
+    ask: deps.askGate ?? createAskGate(clock),
+    changed: (key) => enqueue(key),
+    clock,
+    log: deps.log,
+  });
+
+  const budgets = informers.of(FleetDisruptionBudget);
+  const ledger = createBudgetLedger({
+    hub,
+    client,
+    budgets,
+    bindings,
+    clusters,
+    templates: views.templates,
+    worksOf: views.worksOf,
+    clock,
+  });
+
+  const bindingOf = ({ cluster, object }: ObjectEvent) =>
+    object.metadata.namespace
+      ? [{ ...keyOf(cluster, object), name: bindingName(object.kind, object.metadata.name) }]
+      : [];
+
+  return {
+    index,
+    controllers: [
+      createBudgetController({ hub, client, budgets, rollouts, ledger }),
+      createReleasesController({
+        hub,
+        client,
+        bindings,
+        templates: views.templates,
+        templateChanges: views.templates.source(bindingOf),
+        index,
+      }),
+      createRolloutController({
+        hub,
+        client,
+        bindings,
+        clusters,
+        rollouts,
+        worksOf: views.worksOf,
+        templates: views.templates,
+        index,
+        readPods,
+        gates,
+        answered,
+        budgets: ledger,
+        events: events("flotilla-rollout"),
+        recorder: decisions,
+        clock,
+      }),
+    ],
+  };
+}

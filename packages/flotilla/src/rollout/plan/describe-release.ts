@@ -1,0 +1,93 @@
+/** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
+import { withCondition } from "@flotilla/apimachinery";
+import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
+import { renderGate } from "./plan-gates.ts";
+import type { Entry, Release } from "./release.ts";
+import { roomOf } from "./share-budget.ts";
+
+/** What an entry assigns to its member, as a text that is on its copy. Unchanged entries keep theirs: it costs a write. */
+export function nameStep({ input }: Release, entry: Entry): void {
+  const before =
+    input.rollout.status?.clusters?.find(({ name }) => name === entry.name) ??
+    input.inherited?.find(({ name }) => name === entry.name);
+  const isSame = before
+    ? before.revision === entry.revision &&
+      before.target === entry.target &&
+      before.maxUnavailable === entry.maxUnavailable &&
+      (before.paused ?? false) === (entry.paused ?? false)
+    : entry.state === "Waiting";
+  if (isSame) {
+    if (before?.step !== undefined) entry.step = before.step;
+    return;
+  }
+  const { revision, target, maxUnavailable, paused } = entry;
+  entry.step = `${revision}@${target ?? "all"}${maxUnavailable === undefined ? "" : `+${maxUnavailable}`}${paused ? "!" : ""}`;
+}
+
+export function describeWait(release: Release): string | undefined {
+  const { status, entries, self, input } = release;
+  switch (status.phase) {
+    case "Succeeded":
+    case "Superseded":
+    case "RolledBack":
+    case "Failed":
+      return undefined;
+    case "Paused":
+      return status.failure ? `a decision after: ${status.failure.message}` : "resume";
+    case "RollingBack": {
+      const back = entries.filter(({ state }) => state === "RollingBack").map(({ name }) => name);
+      if (input.rollout.spec.paused) return "resume";
+      return back.length > 0 ? `${listed(back)} to return` : "the disruption budget";
+    }
+    default: {
+      const closed = (status.gates ?? []).filter(
+        (gate) =>
+          gate.wave === status.wave &&
+          gate.when === (status.waveState === "After" ? "After" : "Before") &&
+          gate.state !== "Open",
+      );
+      if (status.waveState !== "Open" && closed.length > 0) return closed.map(renderGate).join(", ");
+      const away = entries.filter(({ state, wave }) => state === "Unreachable" && wave !== undefined);
+      if (away.length > 0) return `${listed(away.map(({ name }) => name))} to be reachable`;
+      const updating = entries.filter(({ revision, state }) => revision === self && state !== "Updated");
+      if (updating.length > 0) return `pods on ${listed(updating.map(({ name }) => name))}`;
+      return roomOf(release) === undefined
+        ? "members"
+        : `the ${input.allowance ? `budget ${input.allowance.name}` : "budget"}`;
+    }
+  }
+}
+
+const listed = (names: readonly string[]): string =>
+  names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
+
+type Conditions = NonNullable<FleetRolloutStatus["conditions"]>;
+
+export function conditionsOf(release: Release, waiting: string | undefined, now: string): Conditions {
+  const { status, input } = release;
+  const { failure, phase } = status;
+  const observedGeneration = input.rollout.metadata.generation;
+  const isActive = phase === "Progressing" || phase === "RollingBack";
+  const said = {
+    type: "Progressing",
+    status: isActive ? "True" : "False",
+    reason: phase ?? "Progressing",
+    message: waiting === undefined ? `The release is ${phase}.` : `Waits for ${waiting}.`,
+  } as const;
+  let conditions = withCondition(status.conditions ?? [], { ...said, observedGeneration }, now);
+  if (failure || conditions.some(({ type }) => type === "Failed"))
+    conditions = withCondition(
+      conditions,
+      failure
+        ? { type: "Failed", status: "True", reason: failure.reason, message: failure.message, observedGeneration }
+        : {
+            type: "Failed",
+            status: "False",
+            reason: "Retried",
+            message: "The release was retried.",
+            observedGeneration,
+          },
+      now,
+    );
+  return [...conditions] as Conditions;
+}

@@ -1,0 +1,115 @@
+/** Decides whether a release has failed, and why. Pure. */
+import { scaledValue } from "@flotilla/apimachinery";
+import { durationMs, renderDuration } from "./durations.ts";
+import type { Release } from "./release.ts";
+import type { PlannedWave } from "./plan-waves.ts";
+
+export interface Failure {
+  readonly reason: string;
+  readonly message: string;
+  readonly wave?: string | undefined;
+  readonly cluster?: string | undefined;
+  /** Unset: what the strategy says. */
+  readonly action?: "Pause" | "Rollback";
+}
+
+export function planFailure(release: Release, _waves: readonly PlannedWave[]): Failure | undefined {
+  const { entries, members, self, strategy, status, input, now } = release;
+  const { failure } = strategy;
+  const deadlineMs = durationMs(failure.progressDeadline);
+  const graceMs = durationMs(failure.unhealthyFor);
+  const tolerated = scaledValue(
+    failure.maxUnhealthy,
+    entries.reduce((sum, { replicas }) => sum + replicas, 0),
+    {
+      roundUp: false,
+    },
+  );
+  const own = entries.filter(({ revision }) => revision === self);
+
+  let broken = 0;
+  let unhealthy = 0;
+  let first: string | undefined;
+  const says: string[] = [];
+  for (const entry of own) {
+    const member = members.get(entry.name);
+    if (member?.trouble && member.isReachable && member.isAcknowledged) {
+      broken += member.trouble.pods;
+      first ??= entry.name;
+      says.push(`${entry.name}: ${member.trouble.message}`);
+      continue;
+    }
+    if (entry.state !== "Unhealthy" || entry.unhealthySince === undefined) continue;
+    const leftMs = Date.parse(entry.unhealthySince) + graceMs - input.nowMs;
+    if (leftMs > 0) {
+      release.wake(leftMs);
+      continue;
+    }
+    const missing = Math.max(0, (entry.target ?? entry.replicas) - entry.ready);
+    unhealthy += missing;
+    first ??= entry.name;
+    says.push(`${entry.name}: ${missing} of ${entry.updated} updated pods are not available`);
+  }
+  if (broken + unhealthy > tolerated)
+    return {
+      reason: broken > 0 ? "PodsFailing" : "PodsUnhealthy",
+      message: `${broken + unhealthy} updated pods are unhealthy, ${tolerated} are tolerated: ${says.slice(0, 3).join("; ")}`,
+      wave: entries.find(({ name }) => name === first)?.wave,
+      cluster: first,
+    };
+
+  const waveNames = new Set(
+    (status.plan ?? []).slice(0, (status.waveIndex ?? 0) + 1).flatMap(({ clusters }) => clusters),
+  );
+  for (const entry of entries) {
+    if (
+      entry.state === "Unreachable" &&
+      entry.unreachableSince !== undefined &&
+      (entry.revision === self || waveNames.has(entry.name))
+    ) {
+      if (failure.onUnreachable !== "Fail") {
+        if (failure.onUnreachable === "Skip") skip(release, entry.name, deadlineMs);
+        continue;
+      }
+      const leftMs = Date.parse(entry.unreachableSince) + deadlineMs - input.nowMs;
+      if (leftMs <= 0)
+        return {
+          reason: "MemberUnreachable",
+          message: `${entry.name} has not been reachable for ${renderDuration(deadlineMs)}`,
+          wave: entry.wave,
+          cluster: entry.name,
+        };
+      release.wake(leftMs);
+      continue;
+    }
+    const isBehind =
+      entry.state === "Waiting" && waveNames.has(entry.name) && members.get(entry.name)?.isAcknowledged === false;
+    if (!isBehind && (entry.revision !== self || entry.state !== "Updating")) continue;
+    const since = Math.max(Date.parse(entry.progressTime ?? "") || 0, Date.parse(status.waveStartedAt ?? now));
+    const leftMs = (isBehind ? since : Date.parse(entry.progressTime ?? now)) + deadlineMs - input.nowMs;
+    if (leftMs <= 0)
+      return {
+        reason: "ProgressDeadlineExceeded",
+        message: `${entry.name} has made no progress for ${renderDuration(deadlineMs)}: ${entry.ready} of ${entry.target ?? entry.replicas} pods are updated and available${entry.message === undefined ? "" : ` (${entry.message})`}`,
+        wave: entry.wave,
+        cluster: entry.name,
+      };
+    release.wake(leftMs);
+  }
+  return undefined;
+}
+
+/** A member that does not answer for too long is left out of the waves; it follows when it is back. */
+function skip(release: Release, name: string, deadlineMs: number): void {
+  const entry = release.entries.find((each) => each.name === name);
+  if (entry?.unreachableSince === undefined) return;
+  const leftMs = Date.parse(entry.unreachableSince) + deadlineMs - release.input.nowMs;
+  if (leftMs > 0) return release.wake(leftMs);
+  entry.state = "Skipped";
+  release.events.push({
+    type: "Warning",
+    reason: "MemberSkipped",
+    message: `${name} cannot be reached and is skipped; it follows when it is back`,
+    clusters: [name],
+  });
+}

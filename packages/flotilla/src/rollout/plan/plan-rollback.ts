@@ -1,0 +1,71 @@
+/** Returns the members that a release has reached to the revision before, those of the last wave first. Pure. */
+import { durationMs } from "./durations.ts";
+import type { Entry, Release } from "./release.ts";
+import { share } from "./share-budget.ts";
+
+export function rollBack(release: Release): void {
+  const { entries, self, previous, status, strategy, input, now, events } = release;
+  if (previous === undefined) return;
+  const deadlineMs = durationMs(strategy.failure.progressDeadline);
+  const order = new Map((status.plan ?? []).map(({ name }, index) => [name, index]));
+  const rank = (entry: Entry): number => order.get(entry.wave ?? "") ?? -1;
+  const isStuck = (entry: Entry): boolean =>
+    entry.state === "Unreachable" || input.nowMs - Date.parse(entry.progressTime ?? now) >= deadlineMs;
+  const returning = entries.filter(({ state, revision }) => state === "RollingBack" && revision !== self);
+  for (const entry of returning) {
+    if (entry.state === "RollingBack" && !isStuck(entry))
+      release.wake(Date.parse(entry.progressTime ?? now) + deadlineMs - input.nowMs);
+  }
+  if (input.rollout.spec.paused) return;
+  for (const entry of entries) delete entry.paused;
+  const left = entries.filter(({ revision }) => revision === self);
+  // The members of a later wave are back before those of an earlier one begin, unless they cannot get back. Whether their
+  // pods are available again is a question of the budget.
+  const hasReturned = ({ name, replicas }: Entry): boolean => {
+    const member = release.members.get(name);
+    return member?.isAcknowledged === true && member.updated >= replicas;
+  };
+  const barrier = Math.max(...returning.filter((entry) => !isStuck(entry) && !hasReturned(entry)).map(rank), -1);
+  const last = Math.max(...left.map(rank), -1);
+  const next = left.filter((entry) => rank(entry) === last).reverse();
+  if (left.length > 0 && last >= barrier)
+    share(
+      release,
+      next,
+      (entry) => entry.replicas,
+      (entry, token) => {
+        entry.revision = previous;
+        entry.returned = 0;
+        delete entry.target;
+        entry.maxUnavailable = token;
+        entry.state = entry.unreachableSince === undefined ? "RollingBack" : "Unreachable";
+        entry.progressTime = now;
+        delete entry.unhealthySince;
+        entry.updated = 0;
+        entry.ready = 0;
+      },
+    );
+  if (entries.some(({ revision }) => revision === self)) return;
+  const open = entries.filter(
+    (entry) => entry.state === "RollingBack" || (entry.state === "Unreachable" && entry.wave),
+  );
+  if (open.some((entry) => !isStuck(entry))) return;
+  status.phase = open.length === 0 ? "RolledBack" : "Failed";
+  status.finishedAt = now;
+  const stuck = open.map(({ name, message }) => `${name}${message === undefined ? "" : ` (${message})`}`).join(", ");
+  events.push(
+    open.length === 0
+      ? {
+          type: "Normal",
+          reason: "RolledBack",
+          message: `the release is rolled back to ${previous}`,
+          clusters: entries.flatMap(({ name, state }) => (state === "RolledBack" ? [name] : [])),
+        }
+      : {
+          type: "Warning",
+          reason: "RollbackIncomplete",
+          message: `members are not back on ${previous}: ${stuck}; they get it as soon as they take it`,
+          clusters: open.map(({ name }) => name),
+        },
+  );
+}

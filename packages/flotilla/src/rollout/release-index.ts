@@ -1,0 +1,168 @@
+/**
+ * The FleetRollouts of a hub by template, and which revision each member of a template may have. Dispatch reads the latter.
+ *
+ * Reads: RolloutStrategy, FleetRollout.
+ * Writes: nothing.
+ */
+import { gvkOf, parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { equalJson } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { informerSource } from "@flotilla/controller-runtime";
+import type { Informer, Source } from "@flotilla/controller-runtime";
+import { bindingName } from "@flotilla/karmada";
+import { partitionOf } from "@flotilla/openkruise";
+import type { Releases } from "../propagation/create-propagation.ts";
+import type { MemberRelease, TemplateRelease } from "../propagation/dispatch/release-copies.ts";
+import { compileLabelSelector } from "../propagation/label-selector.ts";
+import { releaseDigest } from "../propagation/released-part.ts";
+import type { FleetRollout } from "./kinds/fleet-rollout.ts";
+import type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+
+type Template = DeepReadonly<KubernetesObject>;
+type Rollout = DeepReadonly<FleetRollout>;
+
+const BY_TARGET = "rollout.target";
+
+export interface ReleaseIndex extends Releases {
+  /** The releases of a template that strategies lead, the newest first. */
+  rolloutsOf(template: Template): readonly Rollout[];
+  /** Releases of any source, the newest first. */
+  allOf(template: Template): readonly Rollout[];
+  strategyOf(template: Template): DeepReadonly<RolloutStrategy> | undefined;
+  get(namespace: string, name: string): Rollout | undefined;
+}
+
+/** A release that changes nothing any more by itself. */
+export const isFinished = ({ status }: Rollout): boolean =>
+  status?.phase === "Succeeded" ||
+  status?.phase === "Superseded" ||
+  status?.phase === "RolledBack" ||
+  status?.phase === "Failed";
+
+/** A template whose own partition holds pods back leads its release itself (docs/adr/0017). */
+function hasOwnPartition(template: Template): boolean {
+  const { group } = parseApiVersion(template.apiVersion);
+  if (group !== "apps.kruise.io" && group !== "apps") return false;
+  const partition = partitionOf(template);
+  return partition !== undefined && partition !== 0 && partition !== "0%" && partition !== "0";
+}
+
+/** A Secret would be copied in plain into an object that more people may read. */
+export const isReleasable = ({ apiVersion, kind, metadata }: Template): boolean =>
+  Boolean(metadata.namespace) && !(apiVersion === "v1" && kind === "Secret") && kind !== "Job" && kind !== "Pod";
+
+export function createReleaseIndex({
+  hub,
+  rollouts,
+  strategies,
+}: {
+  hub: string;
+  rollouts: Informer<FleetRollout>;
+  strategies: Informer<RolloutStrategy>;
+}): ReleaseIndex {
+  rollouts.addIndex(BY_TARGET, ({ metadata, spec: { target } }) => [
+    targetId(metadata.namespace ?? "", parseApiVersion(target.apiVersion).group, target.kind, target.name),
+  ]);
+  const selectors = new WeakMap<object, ReturnType<typeof compileLabelSelector>>();
+
+  function allOf(template: Template): readonly Rollout[] {
+    const { group, kind } = gvkOf(template);
+    const { namespace = "", name, uid } = template.metadata;
+    return rollouts
+      .by(BY_TARGET, targetId(namespace, group, kind, name))
+      .filter(({ spec }) => spec.target.uid === undefined || spec.target.uid === uid)
+      .toSorted((a, b) => b.spec.number - a.spec.number);
+  }
+  const rolloutsOf = (template: Template): readonly Rollout[] =>
+    allOf(template).filter(({ spec }) => spec.source === "Strategy");
+
+  function strategyOf(template: Template): DeepReadonly<RolloutStrategy> | undefined {
+    if (!isReleasable(template) || hasOwnPartition(template)) return undefined;
+    const candidates = strategies.list({ cluster: hub, namespace: template.metadata.namespace });
+    return candidates
+      .filter((strategy) => {
+        const { selector } = strategy.spec;
+        const test = selectors.get(selector) ?? compileLabelSelector(selector);
+        selectors.set(selector, test);
+        return strategy.metadata.deletionTimestamp === undefined && test(template.metadata.labels);
+      })
+      .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  }
+
+  const get = (namespace: string, name: string): Rollout | undefined => rollouts.get({ cluster: hub, namespace, name });
+
+  return {
+    rolloutsOf,
+    allOf,
+    strategyOf,
+    get,
+    of(template) {
+      if (!isReleasable(template)) return undefined;
+      const strategy = strategyOf(template);
+      const [newest] = rolloutsOf(template);
+      if (!newest) return strategy ? "pending" : undefined;
+      if (newest.spec.revision !== releaseDigest(template))
+        return strategy || (!isFinished(newest) && !hasOwnPartition(template)) ? "pending" : undefined;
+      if (!strategy && newest.status?.phase === "Succeeded") return undefined;
+      return newest.status?.clusters ? releaseFrom(newest, get) : "pending";
+    },
+    changes: (): Source<ObjectKey> =>
+      informerSource(rollouts, ({ cluster, object, old, deleted }) =>
+        deleted || !old || isAssignedDifferently(old, object) ? [bindingKeyOfRollout(cluster, object)] : [],
+      ),
+  };
+}
+
+const targetId = (namespace: string, group: string, kind: string, name: string): string =>
+  `${namespace}/${group}/${kind}/${name}`;
+
+export function bindingKeyOfRollout(cluster: string, { metadata, spec }: Rollout): ObjectKey {
+  return { cluster, namespace: metadata.namespace ?? "", name: bindingName(spec.target.kind, spec.target.name) };
+}
+
+/** Every member has a revision that is known; `pending` where one is not, so that members keep what they have. */
+function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): TemplateRelease | "pending" {
+  const { namespace = "", name } = newest.metadata;
+  const entries = new Map((newest.status?.clusters ?? []).map((entry) => [entry.name, entry]));
+  const fallback = newest.status?.phase === "Succeeded" ? name : (newest.spec.previous ?? name);
+  const known = new Map<string, Rollout>();
+  for (const revision of new Set([fallback, ...Array.from(entries.values(), (entry) => entry.revision)])) {
+    const rollout = revision === name ? newest : get(namespace, revision);
+    if (rollout?.spec.template === undefined) return "pending";
+    known.set(revision, rollout);
+  }
+  return {
+    of(cluster): MemberRelease {
+      const entry = entries.get(cluster);
+      const revision = entry?.revision ?? fallback;
+      const rollout = known.get(revision) ?? newest;
+      return {
+        revision,
+        part: rollout.spec.template as MemberRelease["part"],
+        target: entry?.target,
+        maxUnavailable: entry?.maxUnavailable,
+        isPaused: entry?.paused,
+        step: entry?.step,
+      };
+    },
+  };
+}
+
+function isAssignedDifferently(before: Rollout, after: Rollout): boolean {
+  const assigned = ({ status }: Rollout): unknown =>
+    status?.clusters?.map(({ name, revision, target, maxUnavailable, paused, step }) => [
+      name,
+      revision,
+      target ?? null,
+      maxUnavailable ?? null,
+      paused ?? false,
+      step ?? null,
+    ]);
+  return (
+    before.spec.revision !== after.spec.revision ||
+    before.status?.phase !== after.status?.phase ||
+    !equalJson(assigned(before) ?? null, assigned(after) ?? null)
+  );
+}

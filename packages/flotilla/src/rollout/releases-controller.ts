@@ -1,0 +1,74 @@
+/**
+ * Releases records what is released: one FleetRollout for each revision of a template that a RolloutStrategy selects.
+ *
+ * Reads: ResourceBinding, its template, RolloutStrategy, FleetRollout.
+ * Writes: FleetRollouts, all of it but the status; deletes those that are too old.
+ * Before: match makes the binding. After: the rollout controller carries the release out, and dispatch follows it.
+ */
+import { isAlreadyExists } from "@flotilla/apimachinery";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, Lister, Source } from "@flotilla/controller-runtime";
+import { ResourceBinding } from "@flotilla/karmada";
+import { RELIST_RETRY_MS } from "../propagation/templates.ts";
+import type { Templates } from "../propagation/templates.ts";
+import { isAtHome } from "../propagation/binding-scope.ts";
+import { FleetRollout } from "./kinds/fleet-rollout.ts";
+import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { planReleases } from "./plan/plan-releases.ts";
+import { bindingKeyOfRollout, isReleasable } from "./release-index.ts";
+import type { ReleaseIndex } from "./release-index.ts";
+
+export interface ReleasesDependencies {
+  hub: string;
+  client: Client;
+  bindings: Lister<ResourceBinding>;
+  templates: Pick<Templates, "get">;
+  templateChanges: Source<ObjectKey>;
+  index: ReleaseIndex;
+}
+
+export function createReleasesController(deps: ReleasesDependencies): Controller<ObjectKey> {
+  const { hub, client, bindings, templates, index } = deps;
+  return defineController({
+    name: "releases",
+    for: ResourceBinding,
+    watches: [
+      { source: deps.templateChanges },
+      // A strategy may select any template of its namespace.
+      watch(RolloutStrategy, ({ cluster, object }) =>
+        bindings.list({ cluster, namespace: object.metadata.namespace }).map((binding) => keyOf(cluster, binding)),
+      ),
+      watch(FleetRollout, ({ cluster, object, old, deleted }) =>
+        deleted || old?.status?.phase !== object.status?.phase ? [bindingKeyOfRollout(cluster, object)] : [],
+      ),
+    ],
+    writes: [FleetRollout],
+    concurrency: 32,
+
+    async reconcile(binding, { log, signal }) {
+      if (!isAtHome(binding) || binding.metadata.deletionTimestamp) return done;
+      const template = await templates.get(binding.spec.resource);
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+      if (!template || template.metadata.uid !== binding.spec.resource.uid || !isReleasable(template)) return done;
+      const all = index.allOf(template);
+      const { create, remove } = planReleases(
+        template,
+        index.strategyOf(template),
+        index.rolloutsOf(template),
+        all[0]?.spec.number ?? 0,
+      );
+      if (create) {
+        try {
+          await client.create(FleetRollout, hub, create, { signal });
+          log.info("release recorded", { rollout: create.metadata.name, revision: create.spec.revision });
+        } catch (error) {
+          // Its event enqueues the key again.
+          if (!isAlreadyExists(error)) throw error;
+        }
+      }
+      for (const rollout of remove) await unlessChanged(client.delete(FleetRollout, keyOf(hub, rollout), { signal }));
+      return done;
+    },
+  });
+}

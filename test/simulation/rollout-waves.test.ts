@@ -1,0 +1,177 @@
+/** Releases in waves over a simulated fleet: what members have, and what the FleetRollout says. */
+import { afterEach, expect, test } from "vitest";
+import type { Json } from "@flotilla/base";
+import { FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
+import { Cluster, PropagationPolicy } from "@flotilla/karmada";
+import { Namespace, Pod } from "@flotilla/kubernetes";
+import { CloneSet } from "@flotilla/openkruise";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+
+const MEMBERS = ["member1", "member2", "member3", "member4", "member5", "member6"];
+const TIERS: Record<string, string> = { member1: "canary", member2: "half", member3: "half" };
+const web = { cluster: "hub", namespace: "shop", name: "web" };
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+type Strategy = Omit<RolloutStrategy["spec"], "selector" | "historyLimit" | "order" | "unit" | "failure"> & {
+  failure?: Partial<RolloutStrategy["spec"]["failure"]>;
+};
+
+async function start(strategy: Strategy, podUpdatePolicy = "InPlaceIfPossible"): Promise<void> {
+  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
+  for (const [name, tier] of Object.entries(TIERS))
+    await fleet.client.patch(Cluster, { cluster: "hub", name }, { metadata: { labels: { tier } } }, { type: "merge" });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(RolloutStrategy, "hub", {
+    apiVersion: "flotilla.dev/v1alpha1",
+    kind: "RolloutStrategy",
+    metadata: { name: "careful", namespace: "shop" },
+    spec: { selector: { matchLabels: { release: "careful" } }, ...strategy },
+  } as unknown as RolloutStrategy);
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all")
+      .selects("apps.kruise.io/v1beta1", "CloneSet")
+      .weights(Object.fromEntries(MEMBERS.map((name) => [name, 1])))
+      .build(),
+  );
+  const cloneSet = makeCloneSet("shop/web")
+    .replicas(12)
+    .with(({ metadata, spec }) => {
+      metadata.labels = { release: "careful" };
+      spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy } } as never;
+    })
+    .build();
+  await fleet.client.create(CloneSet, "hub", cloneSet);
+  await fleet.run(20_000);
+}
+
+const release = (image: string): Promise<unknown> =>
+  fleet.client.patch(
+    CloneSet,
+    web,
+    { spec: { template: { spec: { containers: [{ name: "web", image }] } } } },
+    { type: "merge" },
+  );
+
+async function imagesBy(): Promise<Record<string, string>> {
+  const images: Record<string, string> = {};
+  for (const cluster of MEMBERS) {
+    const { items } = await fleet.client.list(Pod, { cluster, namespace: "shop" });
+    images[cluster] = items
+      .filter(({ metadata }) => !metadata.deletionTimestamp)
+      .map(({ spec }) => spec.containers[0]?.image ?? "")
+      .sort()
+      .join(" ");
+  }
+  return images;
+}
+const newest = async (): Promise<FleetRollout> => {
+  const { items } = await fleet.client.list(FleetRollout, { cluster: "hub", namespace: "shop" });
+  return items.toSorted((a, b) => b.spec.number - a.spec.number)[0] as FleetRollout;
+};
+const change = async (spec: Json): Promise<unknown> =>
+  fleet.client.patch(FleetRollout, { ...web, name: (await newest()).metadata.name }, { spec }, { type: "merge" });
+
+const CANARY: Strategy["waves"][number] = { name: "canary", clusters: { matchLabels: { tier: "canary" } } };
+const WAVES: Strategy["waves"] = [
+  CANARY,
+  { name: "half", clusters: { matchLabels: { tier: "half" } }, before: [{ approval: {} }], after: [{ soak: "30s" }] },
+  { name: "all" },
+];
+
+test("a release reaches one wave after the other, behind its gates", async () => {
+  await start({ waves: WAVES });
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 12, total: 12 });
+
+  await release("web:2");
+  await fleet.run(20_000);
+  expect((await newest()).status).toMatchObject({
+    phase: "Progressing",
+    wave: "half",
+    updated: 2,
+    total: 12,
+    waitingFor: "approval of half",
+  });
+  expect(await imagesBy()).toMatchObject({ member1: "web:2 web:2", member2: "web:1 web:1", member4: "web:1 web:1" });
+
+  await change({ approvals: ["half"] });
+  await fleet.run(20_000);
+  expect((await newest()).status).toMatchObject({ phase: "Progressing", wave: "half", updated: 6 });
+  expect(await imagesBy()).toMatchObject({ member3: "web:2 web:2", member4: "web:1 web:1" });
+
+  await fleet.run(60_000);
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", wave: "all", updated: 12, ready: 12 });
+  expect(new Set(Object.values(await imagesBy()))).toEqual(new Set(["web:2 web:2"]));
+});
+
+const breakPods = (fault: string): Promise<unknown> =>
+  fleet.client.patch(
+    CloneSet,
+    web,
+    {
+      spec: {
+        template: {
+          metadata: { annotations: { "simulation.flotilla.dev/fault": fault } },
+          spec: { containers: [{ name: "web", image: "web:2" }] },
+        },
+      },
+    },
+    { type: "merge" },
+  );
+
+test("a release whose pods cannot start returns at once, and its next wave never starts", async () => {
+  await start({
+    waves: [CANARY, { name: "half", clusters: { matchLabels: { tier: "half" } } }, { name: "all" }],
+    failure: { action: "Rollback", progressDeadline: "2m" },
+    maxUnavailable: "20%",
+  });
+  await breakPods("image-pull-error");
+  await fleet.run(60_000);
+
+  const { status } = await newest();
+  expect(status).toMatchObject({ phase: "RolledBack", failure: { reason: "PodsFailing", wave: "canary" } });
+  expect(new Set(Object.values(await imagesBy()))).toEqual(new Set(["web:1 web:1"]));
+});
+
+test("a wave that breaks returns with the waves before it within a minute, and the next one is never changed", async () => {
+  await start(
+    {
+      waves: [
+        CANARY,
+        { name: "half", clusters: { matchLabels: { tier: "half" } }, after: [{ soak: "5m" }] },
+        { name: "all" },
+      ],
+      failure: { action: "Rollback", progressDeadline: "2m" },
+    },
+    "ReCreate",
+  );
+  await release("web:2");
+  await fleet.run(20_000);
+  expect(await imagesBy()).toMatchObject({ member1: "web:2 web:2", member2: "web:2 web:2", member4: "web:1 web:1" });
+  const [pod] = (await fleet.client.list(Pod, { cluster: "member2", namespace: "shop" })).items;
+  const fault = { metadata: { annotations: { "simulation.flotilla.dev/fault": "crash-loop" } } };
+  const generations = await generationsOf(["member4", "member5", "member6"]);
+  await fleet.client.patch(Pod, { cluster: "member2", namespace: "shop", name: pod?.metadata.name ?? "" }, fault, {
+    type: "merge",
+  });
+  await fleet.run(60_000);
+
+  const { status } = await newest();
+  expect(status).toMatchObject({
+    phase: "RolledBack",
+    updated: 0,
+    failure: { wave: "half", cluster: "member2" },
+  });
+  expect(await imagesBy()).toMatchObject({ member1: "web:1 web:1", member3: "web:1 web:1", member4: "web:1 web:1" });
+  expect(await generationsOf(["member4", "member5", "member6"])).toEqual(generations);
+});
+
+const generationsOf = async (members: readonly string[]): Promise<unknown[]> =>
+  Promise.all(
+    members.map(async (cluster) => (await fleet.client.get(CloneSet, { ...web, cluster })).metadata.generation),
+  );
