@@ -47,7 +47,7 @@ function makeWorkload<T extends Deployment | CloneSet>(object: T): WorkloadBuild
       change(object);
       return builder;
     },
-    build: () => copy(object),
+    build: () => copy(object) as T,
   };
   return builder;
 }
