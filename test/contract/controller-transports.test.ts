@@ -8,6 +8,8 @@ import { Workflow } from "@flotilla/argo";
 import {
   Cluster,
   ClusterTaintPolicy,
+  FederatedHpa,
+  FederatedResourceQuota,
   PropagationPolicy,
   ResourceBinding,
   Work,
@@ -435,6 +437,30 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
       const cluster = await see(Cluster, { name }, (seen) => (seen?.spec.taints ?? []).length > 0);
       expect(cluster?.spec.taints).toMatchObject([{ key: "ready", effect: "NoSchedule" }]);
     }
+  });
+
+  test("autoscaling and quotas: a FederatedHPA limits a Deployment, and what it requests is counted", async () => {
+    const { client } = hub;
+    const limits: FederatedResourceQuota = {
+      apiVersion: "policy.karmada.io/v1alpha1",
+      kind: "FederatedResourceQuota",
+      metadata: { name: "team", namespace: "shop" },
+      spec: { overall: { cpu: "100" } },
+    };
+    await client.create(FederatedResourceQuota, HUB, limits);
+    await client.create(FederatedHpa, HUB, {
+      apiVersion: "autoscaling.karmada.io/v1alpha1",
+      kind: "FederatedHPA",
+      metadata: { name: "web", namespace: "shop" },
+      spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, maxReplicas: 3 },
+    });
+
+    await see(Deployment, { namespace: "shop", name: "web" }, (deployment) => deployment?.spec.replicas === 3);
+    await see(FederatedHpa, { namespace: "shop", name: "web" }, (seen) => seen?.status?.desiredReplicas === 3);
+    const counted = await see(FederatedResourceQuota, { namespace: "shop", name: "team" }, (quota) =>
+      Boolean(quota?.status?.overallUsed),
+    );
+    expect(counted?.status?.overall).toEqual({ cpu: "100" });
   });
 
   test("every group of controllers has written through its transport", () => {

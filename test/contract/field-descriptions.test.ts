@@ -18,6 +18,8 @@ const KUBERNETES_TYPES: readonly (readonly string[])[] = [
   ["containers", "restartPolicy"], // PodSpec
   ["nodeSelectorTerms"], // NodeSelector
   ["matchExpressions", "matchFields"], // NodeSelectorTerm
+  ["containerResource", "external", "object", "pods", "resource"], // MetricSpec of autoscalers
+  ["scaleDown", "scaleUp"], // HorizontalPodAutoscalerBehavior
   ["effect", "key", "operator", "tolerationSeconds", "value"], // Toleration
 ];
 const isKubernetesType = ({ properties = {} }: Schema): boolean =>

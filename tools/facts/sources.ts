@@ -102,6 +102,7 @@ export const SOURCES: Record<string, Source> = {
       "OverridePolicy",
       "ClusterOverridePolicy",
       "ClusterTaintPolicy",
+      "FederatedResourceQuota",
     ],
     // Karmada's webhooks read every object as a Go struct and write that.
     table: true,
@@ -132,6 +133,12 @@ export const SOURCES: Record<string, Source> = {
     package: "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1",
     module: "github.com/karmada-io/karmada",
     roots: ["Work"],
+    table: true,
+  },
+  "autoscaling-karmada-v1alpha1": {
+    package: "github.com/karmada-io/karmada/pkg/apis/autoscaling/v1alpha1",
+    module: "github.com/karmada-io/karmada",
+    roots: ["FederatedHPA", "CronFederatedHPA"],
     table: true,
   },
   "apps-karmada-v1alpha1": {
@@ -221,7 +228,9 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
     "overridepolicies",
     "clusteroverridepolicies",
     "clustertaintpolicies",
+    "federatedresourcequotas",
   ].map((plural) => karmada("policy", plural)),
+  ...["federatedhpas", "cronfederatedhpas"].map((plural) => karmada("autoscaling", plural)),
   ...["resourcebindings", "clusterresourcebindings", "works"].map((plural) => karmada("work", plural)),
   karmada("apps", "workloadrebalancers"),
   ...["resourceinterpretercustomizations", "resourceinterpreterwebhookconfigurations"].map((plural) =>

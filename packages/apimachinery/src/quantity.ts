@@ -115,6 +115,9 @@ export function subtractQuantities(a: Quantity, b: Quantity): Quantity {
   return addQuantities(a, { ...b, mantissa: -b.mantissa });
 }
 
+export const multiplyQuantity = ({ mantissa, exponent, format }: Quantity, count: number): Quantity =>
+  normal(mantissa * BigInt(count), exponent, format);
+
 export function compareQuantities(a: Quantity, b: Quantity): -1 | 0 | 1 {
   const [left, right] = align(a, b);
   return left < right ? -1 : left > right ? 1 : 0;

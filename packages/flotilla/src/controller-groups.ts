@@ -10,7 +10,7 @@ import type { Lease } from "@flotilla/kubernetes";
 import { CONTROLLERS_LEASE } from "./flotilla-names.ts";
 
 /**
- * `propagation`: from templates to Works, and their status back. `membership`: Clusters and agents. `ocm`: registration,
+ * `propagation`: from templates to Works, and their status back; autoscalers of templates. `membership`: Clusters and agents. `ocm`: registration,
  * Placements and ManifestWorkReplicaSets. `delivery`: what Works and ManifestWorks contain, on members that the hub
  * reaches.
  */

@@ -40,6 +40,8 @@ export const ACTIVATED_TEMPLATE = "flotilla.dev/activated-template";
 export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 /** failover: since when members of a binding are unhealthy, as JSON; only if the policy enables failover. */
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
+/** On a FederatedHPA: how members whose metrics cannot be read count (`conservative`, `ignore` or `hold`). */
+export const MISSING_METRICS = "flotilla.dev/missing-metrics";
 /** eviction: the last automatic moves of a binding, as JSON (`propagation/moves.ts`). */
 export const MOVES = "flotilla.dev/moves";
 /** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */

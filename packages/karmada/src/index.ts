@@ -6,6 +6,9 @@ export { ClusterTaintPolicy } from "./clustertaintpolicy/clustertaintpolicy-kind
 export type { ClusterTaintPolicyOptions } from "./clustertaintpolicy/clustertaintpolicy-rules.ts";
 export { Cluster } from "./cluster/cluster-kind.ts";
 export { clusterNameProblem } from "./cluster/cluster-rules.ts";
+export { CronFederatedHpa } from "./cronfederatedhpa/cronfederatedhpa-kind.ts";
+export { FederatedHpa } from "./federatedhpa/federatedhpa-kind.ts";
+export { FederatedResourceQuota } from "./federatedresourcequota/federatedresourcequota-kind.ts";
 export { OverridePolicy } from "./overridepolicy/overridepolicy-kind.ts";
 export { MAX_STATUS_CLUSTERS, MAX_STATUS_PROBLEMS } from "./policy/policy-status.ts";
 export type { PolicyProblem, PolicyStatus } from "./policy/policy-status.ts";
@@ -52,6 +55,8 @@ export {
   POLICY_ID,
   POLICY_NAME,
   POLICY_NAMESPACE,
+  QUOTA_NAME,
+  QUOTA_NAMESPACE,
   RBAC_GENERATOR_REQUEST_PREFIX,
   RBAC_GENERATOR_USER,
   RESPONDING,

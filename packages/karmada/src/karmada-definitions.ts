@@ -16,6 +16,9 @@ import { work } from "./work/work.ts";
 import { workloadRebalancer } from "./workloadrebalancer/workloadrebalancer.ts";
 import { resourceInterpreterCustomization } from "./resourceinterpretercustomization/resourceinterpretercustomization.ts";
 import { resourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration/resourceinterpreterwebhookconfiguration.ts";
+import { cronFederatedHpa } from "./cronfederatedhpa/cronfederatedhpa.ts";
+import { federatedHpa } from "./federatedhpa/federatedhpa.ts";
+import { federatedResourceQuota } from "./federatedresourcequota/federatedresourcequota.ts";
 import type { ClusterTaintPolicyOptions } from "./clustertaintpolicy/clustertaintpolicy-rules.ts";
 
 /** Of these, only the rules of ClusterTaintPolicy have options. */
@@ -31,6 +34,9 @@ export const karmadaDefinitions: readonly KindDefinition<ClusterTaintPolicyOptio
   workloadRebalancer,
   resourceInterpreterCustomization,
   resourceInterpreterWebhookConfiguration,
+  federatedHpa,
+  cronFederatedHpa,
+  federatedResourceQuota,
   cluster,
 ];
 

@@ -67,6 +67,13 @@ export { Endpoints } from "./endpoints/endpoints-kind.ts";
 export { EndpointSlice } from "./endpointslice/endpointslice-kind.ts";
 export { Event } from "./event/event-kind.ts";
 export { EventsEvent } from "./event/events-event-kind.ts";
+export { createAutoscalerLoop } from "./horizontalpodautoscaler/autoscaler-loop.ts";
+export type { ScalingMoment } from "./horizontalpodautoscaler/autoscaler-loop.ts";
+export { defaultAutoscaler } from "./horizontalpodautoscaler/hpa-defaults.ts";
+export { checkAutoscaler } from "./horizontalpodautoscaler/hpa-validation.ts";
+export { planScaling } from "./horizontalpodautoscaler/plan-scaling.ts";
+export type { ScalingPlan } from "./horizontalpodautoscaler/plan-scaling.ts";
+export type { MetricValue, MetricValues } from "./horizontalpodautoscaler/scaling-values.ts";
 export { HorizontalPodAutoscaler } from "./horizontalpodautoscaler/horizontalpodautoscaler-kind.ts";
 export { Ingress } from "./ingress/ingress-kind.ts";
 export { INGRESS_CLASS_ANNOTATION } from "./ingress/ingress-rules.ts";
@@ -153,6 +160,7 @@ export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts"
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
+export { podStatus } from "./pod/pod-cells.ts";
 export { claimPods } from "./pod/claim-pods.ts";
 export { checkEphemeralTemplate } from "./pod/pod-containers.ts";
 export { checkHandler as checkProbeHandler } from "./pod/pod-probes.ts";
@@ -211,6 +219,7 @@ export {
   writeAmounts,
 } from "./quota/amounts.ts";
 export type { Amounts } from "./quota/amounts.ts";
+export { chargeQuotas } from "./quota/charge-quotas.ts";
 export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
 export type { QuotaEvaluator } from "./quota/evaluator.ts";
 export { aggregatedRules } from "./rbac/aggregated-rules.ts";
@@ -245,10 +254,11 @@ export { rootCertificateConfigMap } from "./system/root-certificates/config-map.
 export { defaultServiceAccount } from "./system/service-accounts/default-account.ts";
 export { tokenTrackingConfigMap } from "./system/tokens/tracking.ts";
 export { STATUS_DELAY_MS } from "./workloads/dependencies.ts";
-export type { WorkloadDependencies } from "./workloads/dependencies.ts";
+export type { PodUsage, WorkloadDependencies } from "./workloads/dependencies.ts";
 export { createExpectations } from "./workloads/expectations.ts";
 export type { Expectations, Owner } from "./workloads/expectations.ts";
 export { indexOwners, ownedBy } from "./workloads/ownership.ts";
+export { checkQuotaResourceName, checkResourceAmount } from "./resources/resource-names.ts";
 export { createScales } from "./workloads/scales.ts";
 export { selectorOf } from "./workloads/selector.ts";
 export { createStatusDelay } from "./workloads/status-delay.ts";

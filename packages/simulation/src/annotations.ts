@@ -15,8 +15,10 @@ export const START_SECONDS = `${PREFIX}start-seconds`;
 export const CPU_USAGE = `${PREFIX}cpu-usage`;
 export const MEMORY_USAGE = `${PREFIX}memory-usage`;
 export const FAILING_PROBES = `${PREFIX}failing-probes`;
+/** On a Service. */
+export const CPU_LOAD = `${PREFIX}cpu-load`;
 
-/** All of them, in the order of the help text. */
+/** All of pods, nodes and clusters, in the order of the help text. */
 export const NAMES: readonly string[] = [FAULT, EXIT_CODE, RUN, START_SECONDS, CPU_USAGE, MEMORY_USAGE, FAILING_PROBES];
 
 const OTHER_NAMES: Readonly<Record<string, string>> = { [EXIT_CODE]: "sim/exit-code", [RUN]: "sim/run" };

@@ -15,6 +15,7 @@ import type { KubeletTimes } from "./kubelet/kubelet-controller.ts";
 import { createSimulatedRuntime } from "./exec/logs.ts";
 import type { SimulatedRuntime } from "./exec/logs.ts";
 import { createMetricsSources } from "./metrics/kinds.ts";
+import { createServiceLoad } from "./metrics/service-load.ts";
 import { usageOf } from "./metrics/usage.ts";
 import type { PodUsage } from "./metrics/usage.ts";
 import { createNodeEvictionController } from "./nodes/eviction-controller.ts";
@@ -82,6 +83,7 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
   const { informers, hashes, times, events: recorders } = deps;
   const views = createClusterViews(informers);
   const volumes = createVolumeReads(informers);
+  const loadOf = createServiceLoad(informers);
   const storage = { ...deps, volumes, events: recorders?.("persistentvolume-controller") };
   const lifecycle = { ...deps, views, events: recorders?.("node-controller") };
   const parts: Simulation["parts"] = {
@@ -128,8 +130,8 @@ export function createSimulation(deps: SimulationDependencies): Simulation {
     runtime: deps.componentLogs
       ? withComponentLogs(createSimulatedRuntime(deps), deps.componentLogs, KRUISE_NAMESPACE)
       : createSimulatedRuntime(deps),
-    metrics: createMetricsSources({ ...deps, views }),
-    podUsage: (_cluster, pod) => usageOf(pod),
+    metrics: createMetricsSources({ ...deps, views, loadOf }),
+    podUsage: (cluster, pod) => usageOf(pod, loadOf(cluster, pod)),
     ensureNodes: (cluster, count, options, signal) => ensureNodes(deps, cluster, count, options, signal),
   };
 }

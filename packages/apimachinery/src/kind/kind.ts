@@ -139,14 +139,24 @@ export interface ObjectSource {
     cluster: string,
     namespace: string | undefined,
     name: string,
+    query: SourceQuery,
   ): JsonObject | undefined | Promise<JsonObject | undefined>;
   /** In key order: by namespace, then by name. */
-  list(cluster: string, namespace: string | undefined): JsonObject[];
+  list(cluster: string, namespace: string | undefined, query: SourceQuery): JsonObject[] | Promise<JsonObject[]>;
   /**
    * The stored object that this one describes. A reader of this object must also be allowed to get that one. Only for
    * kinds whose only verb is `get`.
    */
   about?(object: DeepReadonly<JsonObject>): { apiVersion: string; kind: string; namespace?: string; name: string };
+}
+
+/** The request for synthesized objects. */
+export interface SourceQuery {
+  /** As sent. The server selects among the returned objects, so a source may ignore it. */
+  readonly labelSelector: string;
+  /** Adds a `Warning:` header to the response. */
+  readonly warn: (message: string) => void;
+  readonly signal: AbortSignal;
 }
 
 /** What commands need to know of a workload kind without its controllers. */

@@ -5,6 +5,7 @@
  */
 import {
   addAmounts,
+  chargeQuotas,
   exceeding,
   onlyAmounts,
   quotaEvaluatorOf,
@@ -16,7 +17,7 @@ import {
   writeAmounts,
 } from "@flotilla/kubernetes";
 import { refusal } from "@flotilla/apimachinery";
-import type { AdmissionStep, ClusterWriter, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
+import type { AdmissionStep, KubernetesObject, RequestInfo, Review } from "@flotilla/apimachinery";
 import type { Amounts, QuotaEvaluator } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 
@@ -99,16 +100,11 @@ function chargesOf(request: Request): Map<Quota, Amounts> {
 
 const withUsed = ({ status }: Quota, used: Amounts): object => ({ ...status, used: writeAmounts(used) });
 
-async function giveBack(charges: readonly [Quota, Amounts][], write: ClusterWriter): Promise<void> {
-  for (const [{ metadata }, charge] of charges) {
-    await write.changeStatus(ResourceQuota, metadata.namespace, metadata.name, (stored) => {
-      const { hard, used } = stored.status ?? {};
-      return withUsed(
-        stored,
-        subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {})))),
-      );
-    });
-  }
+/** The status after a charge was undone. A quota that no longer counts a resource keeps nothing of it. */
+function released({ status }: Quota, charge: Amounts): object {
+  const { hard, used } = status ?? {};
+  const left = subtractAmounts(readAmounts(used), onlyAmounts(charge, new Set(Object.keys(hard ?? {}))));
+  return { ...status, used: writeAmounts(left) };
 }
 
 export const resourceQuota: AdmissionStep = {
@@ -123,24 +119,14 @@ export const resourceQuota: AdmissionStep = {
     for (const [quota, charge] of chargesOf(request)) charged(quota, charge, request);
   },
 
-  async reserve(request, write) {
-    const charges = [...chargesOf(request)];
-    if (charges.length === 0) return undefined;
-    // Rejects before anything is written, where the result is already known.
-    for (const [quota, charge] of charges) charged(quota, charge, request);
-    const done: [Quota, Amounts][] = [];
-    try {
-      for (const [quota, charge] of charges) {
-        const { metadata } = quota;
-        await write.changeStatus(ResourceQuota, metadata.namespace, metadata.name, (stored) =>
-          withUsed(stored, charged(stored, charge, request)),
-        );
-        done.push([quota, charge]);
-      }
-    } catch (error) {
-      await giveBack(done, write);
-      throw error;
-    }
-    return { release: () => giveBack(done, write) };
-  },
+  reserve: (request, write) =>
+    chargeQuotas<ResourceQuota>(
+      {
+        kind: ResourceQuota,
+        charges: [...chargesOf(request)],
+        charged: (stored, charge) => withUsed(stored, charged(stored, charge, request)),
+        released,
+      },
+      write,
+    ),
 };

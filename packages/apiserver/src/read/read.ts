@@ -48,7 +48,7 @@ export async function listObjects(deps: ReadDependencies, context: RequestContex
   const { source } = resource.kind;
   if (source)
     return {
-      entries: synthesizedEntries(context, source).filter(
+      entries: (await synthesizedEntries(context, source)).filter(
         (entry) => selection.everything || matchesEntry(selection, entry, context),
       ),
       revision: deps.cache.revision,

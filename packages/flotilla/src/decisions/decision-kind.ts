@@ -22,6 +22,7 @@ const DECISION_TYPES = [
   "MemberChanged",
   "Tainted",
   "ClustersSelected",
+  "Scaled",
 ] as const;
 export type DecisionType = (typeof DECISION_TYPES)[number];
 

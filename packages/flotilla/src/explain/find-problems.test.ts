@@ -245,6 +245,23 @@ test("suggests more capacity when the fitting clusters are too small, even if ot
   expect(problem?.try).toBe("add capacity to the clusters, or add clusters to the policy");
 });
 
+test("suggests to raise the quota that rejected a placement", () => {
+  const message = "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 9, limit 5.";
+
+  const [problem] = findProblems({
+    explanation: { resource, policy, otherPolicies: [], members: [], decision: { ...decision, message } },
+    binding: undefined,
+    clusterOf: () => undefined,
+    found: [],
+    isUncopied: false,
+    nowMs: NOW_MS,
+  });
+
+  expect(problem?.try).toBe(
+    "raise cpu in spec.overall of FederatedResourceQuota shop/team, or ask for less: the replicas that are placed stay",
+  );
+});
+
 describe("suggests a fix that matches the problem", () => {
   const exists = "resource(kind=Deployment, shop/web) already exists in the cluster oslo and is not managed";
   const cases: Record<string, { what: Partial<Explanation["members"][number]>; want: string }> = {

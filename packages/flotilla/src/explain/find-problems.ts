@@ -78,7 +78,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
           }
         : {
             what: `${notReadyText(decision, clusterOf)}scheduling failed: ${unscheduled}`,
-            try: fixForSpread(unscheduled) ?? fixForUnschedulable(decision),
+            try: fixForSpread(unscheduled) ?? fixForQuota(unscheduled) ?? fixForUnschedulable(decision),
           },
     );
   for (const what of found)
@@ -145,6 +145,15 @@ function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): stri
   const copies = spec.clusters?.length ? ", which deletes the copies on its members" : "";
   const isContainer = CONTAINERS.has(`${spec.resource.apiVersion}/${spec.resource.kind}`);
   return `run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; ${isContainer ? "" : "delete the object, if it is no longer needed; "}or `;
+}
+
+const EXCEEDED_QUOTA = /^FederatedResourceQuota\(([^)]+)\) exceeded for resource ([^:]+):/;
+
+function fixForQuota(message: string): string | undefined {
+  const [, quota, resource] = EXCEEDED_QUOTA.exec(message) ?? [];
+  return quota === undefined
+    ? undefined
+    : `raise ${resource ?? ""} in spec.overall of FederatedResourceQuota ${quota}, or ask for less: the replicas that are placed stay`;
 }
 
 /**

@@ -7,19 +7,20 @@
  */
 import type { Cluster } from "@flotilla/karmada";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { isObject } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   ApiError,
   badRequest,
   conflict,
-  findCondition,
   methodNotAllowed,
   notFound,
   pathNotFound,
   tooLarge,
   unavailable,
 } from "@flotilla/apimachinery";
+import { askMembers, missingAnswers, someOf } from "./ask-members.ts";
+import type { Answers } from "./ask-members.ts";
 import { targetOf } from "./proxied-target.ts";
 import type { ProxiedTarget } from "./proxied-target.ts";
 
@@ -32,14 +33,8 @@ export interface AllClustersProxyDependencies {
   clock: Clock;
 }
 
-/** Members queried concurrently. */
-const CONCURRENCY = 32;
-/** A member that takes longer is omitted: a hanging member must not delay the answers of a thousand others. */
-const MEMBER_TIMEOUT_MS = 10_000;
 /** Limit for all lists together; for more, clients must query the clusters individually. */
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
-/** Maximum number of clusters named in a message. */
-const MAX_NAMED = 10;
 const READS: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 /**
  * Parameters that are valid for one server only. Lists are requested without paging, because a continue token of one
@@ -52,12 +47,6 @@ const OF_ONE_SERVER = [
   "sendInitialEvents",
   "allowWatchBookmarks",
 ] as const;
-
-interface Asked<T> {
-  answers: { cluster: string; answer: T }[];
-  /** Clusters without an answer, with the reason. */
-  missing: string[];
-}
 
 export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClustersProxyDependencies): ConnectHandler {
   return async (request, signal) => {
@@ -87,13 +76,14 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
     );
     const holders = answers.flatMap(({ cluster, answer }) => (answer ? [cluster] : []));
     const [holder, second] = holders;
-    if (holder === undefined && answers.length === 0 && missing.length > 0) throw unavailable(warningOf(missing), 0);
+    if (holder === undefined && answers.length === 0 && missing.length > 0)
+      throw unavailable(missingAnswers(missing), 0);
     if (holder === undefined) throw notFound({ group, resource }, name);
     if (second !== undefined)
       throw conflict(
         { group, resource },
         name,
-        `conflict resource, exist in more than one cluster: ${some(holders, ",")}`,
+        `conflict resource, exist in more than one cluster: ${someOf(holders, ",")}`,
       );
     return warned(await ask({ ...request, name: holder }, signal), missing);
   }
@@ -120,7 +110,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
       return listIn(Buffer.concat(chunks));
     });
     const [first, ...rest] = answers.map(({ answer }) => answer);
-    if (!first) throw refusals > 0 || missing.length === 0 ? pathNotFound() : unavailable(warningOf(missing), 0);
+    if (!first) throw refusals > 0 || missing.length === 0 ? pathNotFound() : unavailable(missingAnswers(missing), 0);
     return warned(
       {
         status: 200,
@@ -131,55 +121,16 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
     );
   }
 
-  /**
-   * Queries every ready member; answers are ordered by name. A request that is invalid for all members ends it, and so
-   * does an abort by the caller.
-   */
-  async function askAll<T>(
+  /** A list that is too large for all members together ends the request. */
+  function askAll<T>(
     request: ConnectRequest,
     signal: AbortSignal,
     read: (answer: ConnectResponse) => Promise<T>,
-  ): Promise<Asked<T>> {
-    const all = clusters().toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
-    const found: (T | undefined)[] = Array.from({ length: all.length });
-    const missing: string[] = [];
-    let next = 0;
-    const work = async (): Promise<void> => {
-      for (let index; (index = next++) < all.length;) {
-        const cluster = all[index];
-        const name = cluster?.metadata.name ?? "";
-        try {
-          if (findCondition(cluster?.status?.conditions ?? [], "Ready")?.status !== "True")
-            throw new Error("it is not ready");
-          found[index] = await patiently(signal, async (until) => read(await ask({ ...request, name }, until)));
-        } catch (error) {
-          if (signal.aborted || (error instanceof ApiError && error.status.code === 413)) {
-            next = all.length;
-            throw error;
-          }
-          missing.push(`${name} (${messageOf(error)})`);
-        }
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, all.length) }, work));
-    return {
-      answers: all.flatMap(({ metadata: { name } }, index) =>
-        found[index] === undefined ? [] : [{ cluster: name, answer: found[index] }],
-      ),
-      missing: missing.sort(),
-    };
-  }
-
-  async function patiently<T>(signal: AbortSignal, run: (until: AbortSignal) => Promise<T>): Promise<T> {
-    const timeout = new AbortController();
-    const timer = clock.after(MEMBER_TIMEOUT_MS, () =>
-      timeout.abort(new Error(`it did not answer within ${MEMBER_TIMEOUT_MS / 1000} s`)),
+  ): Promise<Answers<T>> {
+    const isFinal = (error: unknown): boolean => error instanceof ApiError && error.status.code === 413;
+    return askMembers({ clusters: clusters(), clock, signal, isFinal }, async (name, until) =>
+      read(await ask({ ...request, name }, until)),
     );
-    try {
-      return await run(AbortSignal.any([signal, timeout.signal]));
-    } finally {
-      timer.cancel();
-    }
   }
 }
 
@@ -230,14 +181,10 @@ async function discard(answer: ConnectResponse): Promise<void> {
   for await (const _ of chunksOf(answer)) return;
 }
 
-const some = (names: readonly string[], separator: string): string =>
-  `${names.slice(0, MAX_NAMED).join(separator)}${names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : ""}`;
-const warningOf = (missing: readonly string[]): string => `no answer from: ${some(missing, ", ")}`;
-
 function warned(response: ConnectResponse, missing: readonly string[]): ConnectResponse {
   if (missing.length === 0) return response;
   // The text contains messages from members, so characters that could end the header or the quotes are replaced.
-  const text = warningOf(missing)
+  const text = missingAnswers(missing)
     .replace(/[^\x20-\x7e]/g, " ")
     .replace(/[\\"]/g, "\\$&");
   return { ...response, headers: { ...response.headers, warning: `299 - "${text}"` } };

@@ -227,3 +227,7 @@ export function isReservedNamespace(namespace: string): boolean {
 export function namespacedKey(namespace: string, name: string): string {
   return namespace ? `${namespace}/${name}` : name;
 }
+
+/** On the Works of a FederatedResourceQuota. */
+export const QUOTA_NAMESPACE = "federatedresourcequota.karmada.io/namespace";
+export const QUOTA_NAME = "federatedresourcequota.karmada.io/name";

@@ -12,6 +12,7 @@ import type { History, ReadonlyAutoscaler, Sample } from "./scaling-limits.ts";
 import { proposeFor } from "./scaling-metrics.ts";
 import type { MetricProposal } from "./scaling-metrics.ts";
 import { milliOf } from "./scaling-usage.ts";
+import type { MetricValues } from "./scaling-values.ts";
 
 const DEFAULT_TOLERANCE = 0.1;
 
@@ -23,6 +24,10 @@ export interface ScalingInput {
   /** Pods of the autoscaler's namespace that match a label selector. */
   podsOf(selector: string): readonly ReadonlyPod[];
   usage: ResourceUsage | undefined;
+  /** Custom and external metrics; if unset, the cluster serves none. */
+  values?: MetricValues;
+  /** Pods per replica of the target, 1 if unset. */
+  podsPerReplica?: number;
   nowMs: number;
 }
 
@@ -130,8 +135,10 @@ function proposalsOf({ autoscaler, cluster, scale, ...input }: ScalingInput, sel
     namespace: autoscaler.metadata.namespace ?? "",
     pods: input.podsOf(selector),
     currentReplicas: scale.replicas,
+    podsPerReplica: input.podsPerReplica ?? 1,
     tolerances: { up: toleranceOf(behavior?.scaleUp?.tolerance), down: toleranceOf(behavior?.scaleDown?.tolerance) },
     usage: input.usage,
+    values: input.values,
     nowMs: input.nowMs,
   };
   return metrics.map((metric) => proposeFor(metric, view));

@@ -1,15 +1,14 @@
-/**
- * The replica proposal of each metric of an autoscaler. Only resource metrics are available; other metrics need an API
- * that a simulated member does not have, and return upstream's error. Pure.
- */
+/** The replica proposal of each metric of an autoscaler. Pure. */
 import type { ResourceUsage } from "../workloads/dependencies.ts";
 import { formatQuantity, quantityOfMilli } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import type { ReadonlyAutoscaler } from "./scaling-limits.ts";
 import { milliOf, replicasByAverage, replicasByUtilization } from "./scaling-usage.ts";
 import type { UsageInput } from "./scaling-usage.ts";
+import { byExternalMetric, byObjectMetric, byPodsMetric } from "./scaling-values.ts";
+import type { MetricValues } from "./scaling-values.ts";
 
-type MetricSpec = NonNullable<ReadonlyAutoscaler["spec"]["metrics"]>[number];
+export type MetricSpec = NonNullable<ReadonlyAutoscaler["spec"]["metrics"]>[number];
 type Target = NonNullable<MetricSpec["resource"]>["target"];
 type MetricStatus = NonNullable<NonNullable<ReadonlyAutoscaler["status"]>["currentMetrics"]>[number];
 
@@ -18,8 +17,11 @@ export interface MetricInput {
   namespace: string;
   pods: readonly ReadonlyPod[];
   currentReplicas: number;
+  podsPerReplica: number;
   tolerances: UsageInput["tolerances"];
   usage: ResourceUsage | undefined;
+  /** Custom and external metrics; if unset, the cluster serves none. */
+  values: MetricValues | undefined;
   nowMs: number;
 }
 
@@ -67,31 +69,12 @@ export function proposeFor(metric: MetricSpec, input: MetricInput): MetricPropos
       status: { type, containerResource: { name: resourceName, container, current: proposal.current } },
     };
   }
-  const { namespace } = input;
-  if (type === "Pods" && pods) {
-    const why = `unable to get metric ${pods.metric.name}: unable to fetch metrics from custom metrics API: ${NO_CUSTOM_METRICS}`;
-    return { reason: "FailedGetPodsMetric", why, problem: `failed to get pods metric value: ${why}` };
-  }
-  if (type === "Object" && object) {
-    const { kind, name } = object.describedObject;
-    const why = `unable to get metric ${object.metric.name}: ${kind} on ${namespace} ${name}/unable to fetch metrics from custom metrics API: ${NO_CUSTOM_METRICS}`;
-    return { reason: "FailedGetObjectMetric", why, problem: `failed to get object metric value: ${why}` };
-  }
-  if (type === "External" && external) {
-    const { name, selector } = external.metric;
-    const missing = `unable to fetch metrics from external metrics API: the server could not find the requested resource (get ${name}.external.metrics.k8s.io)`;
-    const why = `unable to get external metric ${namespace}/${name}/${selector ? JSON.stringify(selector) : "nil"}: ${missing}`;
-    return {
-      reason: "FailedGetExternalMetric",
-      why,
-      problem: `failed to get ${name} external metric value: failed to get ${name} external metric: ${why}`,
-    };
-  }
+  if (type === "Pods" && pods) return byPodsMetric(pods, input);
+  if (type === "Object" && object) return byObjectMetric(object, input);
+  if (type === "External" && external) return byExternalMetric(external, input);
   const why = `unknown metric source type ${JSON.stringify(type)}`;
   return { reason: "InvalidMetricSourceType", why, problem: why };
 }
-
-const NO_CUSTOM_METRICS = "no custom metrics API (custom.metrics.k8s.io) registered";
 
 interface ResourceProposal {
   replicas: number;
@@ -104,7 +87,7 @@ function byResource(
   target: Target,
   input: MetricInput,
 ): ResourceProposal | string {
-  const { cluster, pods, currentReplicas, tolerances, usage, nowMs } = input;
+  const { cluster, pods, currentReplicas, podsPerReplica, tolerances, usage, nowMs } = input;
   const what = target.averageValue === undefined ? "utilization" : "usage";
   if (!usage)
     return `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
@@ -120,6 +103,7 @@ function byResource(
     pods,
     usageOf,
     currentReplicas,
+    podsPerReplica,
     tolerances,
     nowMs,
   };

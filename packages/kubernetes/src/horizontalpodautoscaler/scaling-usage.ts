@@ -28,6 +28,8 @@ export interface UsageInput {
   /** Usage of a pod in thousandths; undefined if unknown. */
   usageOf(pod: ReadonlyPod): number | undefined;
   currentReplicas: number;
+  /** Pods per replica of the target: more than 1 if several clusters run all replicas each. */
+  podsPerReplica: number;
   tolerances: Tolerances;
   nowMs: number;
 }
@@ -68,13 +70,15 @@ export function replicasByAverage(input: UsageInput, target: number): Proposal {
   return propose(input, measure, () => target);
 }
 
+export const isTolerated = (ratio: number, { up, down }: Tolerances): boolean => 1 - down <= ratio && ratio <= 1 + up;
+
 type Measure = (
   used: ReadonlyMap<ReadonlyPod, number>,
 ) => { ratio: number; average: number; utilization?: number } | string;
 
 /** `whenMissing` is the assumed usage of a pod without metrics when scaling down. */
 function propose(
-  { pods, usageOf, resource, currentReplicas, tolerances, nowMs }: UsageInput,
+  { pods, usageOf, resource, currentReplicas, podsPerReplica, tolerances, nowMs }: UsageInput,
   measure: Measure,
   whenMissing: (pod: ReadonlyPod) => number,
 ): Proposal {
@@ -99,10 +103,10 @@ function propose(
     average,
     utilization,
   });
-  const isWithin = (value: number): boolean => 1 - tolerances.down <= value && value <= 1 + tolerances.up;
+  const isWithin = (value: number): boolean => isTolerated(value, tolerances);
   const countsStarting = starting.length > 0 && ratio > 1;
   if (!countsStarting && missing.length === 0)
-    return answer(isWithin(ratio) ? currentReplicas : Math.ceil(ratio * used.size));
+    return answer(isWithin(ratio) ? currentReplicas : Math.ceil((ratio * used.size) / podsPerReplica));
 
   if (ratio !== 1) for (const pod of missing) used.set(pod, ratio < 1 ? whenMissing(pod) : 0);
   if (countsStarting) for (const pod of starting) used.set(pod, 0);
@@ -111,7 +115,7 @@ function propose(
   // An assumption must not reverse the direction.
   if (isWithin(again.ratio) || (ratio < 1 && again.ratio > 1) || (ratio > 1 && again.ratio < 1))
     return answer(currentReplicas);
-  const replicas = Math.ceil(again.ratio * used.size);
+  const replicas = Math.ceil((again.ratio * used.size) / podsPerReplica);
   const isWrongWay = (again.ratio < 1 && replicas > currentReplicas) || (again.ratio > 1 && replicas < currentReplicas);
   return answer(isWrongWay ? currentReplicas : replicas);
 }

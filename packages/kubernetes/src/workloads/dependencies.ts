@@ -10,7 +10,7 @@ export interface ResourceUsage {
   podUsage(cluster: string, pod: DeepReadonly<Pod>): PodUsage | undefined;
 }
 
-interface PodUsage {
+export interface PodUsage {
   cpu: number;
   memory: number;
   containers: readonly { name: string; cpu: number; memory: number }[];

@@ -18,6 +18,7 @@ import {
   apiServiceReferences,
   rolloutAdmissions,
   createDeletionProtection,
+  federatedQuotaEnforcement,
   createMembershipAdmissions,
   webhookReferences,
   FLOTILLA_GROUP,
@@ -207,6 +208,7 @@ function createHubProfiles(
     clusterKubeconfig,
     port,
     clusterProxy: (...request) => present(extensions().clusterProxy, "proxy")(...request),
+    fleetMetrics: () => present(extensions().fleetMetrics, "metrics"),
     explanation: (...binding) => present(extensions().explanation, "explanation")(...binding),
   });
 }
@@ -228,6 +230,7 @@ function createHubAdmissions(
     policyTargets,
     templateRequests,
     createDeletionProtection(HUB),
+    federatedQuotaEnforcement(HUB),
     ...interpreterAdmissions,
     webhookReferences(HUB),
     apiServiceReferences(HUB),

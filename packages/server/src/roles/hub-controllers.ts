@@ -8,9 +8,11 @@ import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import {
   CONTROLLER_GROUPS,
+  createAutoscaling,
   createMembership,
   createOcm,
   createPropagation,
+  createQuota,
   createRollouts,
   dryRunOver,
   isPaired,
@@ -146,9 +148,19 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     onStopped: monitoring.pipeline.objectsStopped,
     autoApprovedUsers: options.autoApprovedUsers,
   });
+  const autoscalers = createAutoscaling({
+    hub,
+    informers,
+    clientFor,
+    memberOf: membership.memberOf,
+    events,
+    decisions: options.decisions,
+    clock,
+  });
+  const quota = createQuota({ hub, informers, clientFor, events, clock });
   const manager = createManager({ client: clientFor("system"), informers, clock, log });
   const controllersOf: Record<ControllerGroup, () => Parameters<Manager["add"]>> = {
-    propagation: () => [...propagation.controllers, ...rollouts.controllers],
+    propagation: () => [...propagation.controllers, ...rollouts.controllers, ...autoscalers, quota],
     membership: () => membership.controllers,
     ocm: () => ocm.controllers,
     delivery: () => [...propagation.deliveries, ...ocm.deliveries],

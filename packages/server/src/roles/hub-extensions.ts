@@ -8,7 +8,9 @@ export interface HubExtensions {
   clusterProxy?: ConnectHandler;
   /** Explanations by the name of the binding. */
   explanation?: NonNullable<ProfileOptions["explanation"]>;
-  /** Usage of pods and nodes. */
+  /** Usage of the pods and nodes of all members, on the hub. */
+  fleetMetrics?: ReturnType<NonNullable<ProfileOptions["fleetMetrics"]>>;
+  /** Usage of pods and nodes, on simulated members. */
   podMetrics?: ReturnType<NonNullable<ProfileOptions["metrics"]>>;
   /** What runs the containers of a cluster, for logs and exec. */
   runtimeOf?: NonNullable<ApiServerOptions["connect"]>["runtimeOf"];

@@ -13,6 +13,7 @@ import {
   createClusterProxy,
   createConfiguredInterpreter,
   createExplainer,
+  createFleetMetrics,
   createHubViews,
   createLocatePods,
   createLastDecisions,
@@ -77,7 +78,7 @@ export interface PlanningSources {
 export interface HubReaders extends Part {
   sources: PlanningSources;
   /** The subresources that are answered from here; `askHub` answers for the hub itself, as the user who asks. */
-  extensions(askHub: ConnectHandler): Required<Pick<HubExtensions, "clusterProxy" | "explanation">>;
+  extensions(askHub: ConnectHandler): Required<Pick<HubExtensions, "clusterProxy" | "explanation" | "fleetMetrics">>;
   writeInterpreterMetrics(text: MetricsText): void;
   /** Resolves when the interpreter has read its configuration. */
   start(signal: AbortSignal): Promise<void>;
@@ -129,6 +130,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     extensions: (askHub) => ({
       clusterProxy: createClusterProxy({ hub, clusters: informers.of(Cluster), members, askHub, clock }),
       explanation: (namespace, name) => explainer.get(namespace, name),
+      fleetMetrics: createFleetMetrics({ hub, clusters: informers.of(Cluster), members, clock }),
     }),
     writeInterpreterMetrics: configured.writeMetrics,
     start: configured.whenReady,

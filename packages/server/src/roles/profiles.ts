@@ -87,6 +87,8 @@ export interface ProfileOptions {
    * either.
    */
   metrics?: Parameters<typeof metricsKinds>[0];
+  /** The same on the hub, for all members together; omitted if unset. */
+  fleetMetrics?: Parameters<typeof metricsKinds>[0];
 }
 
 /**
@@ -105,6 +107,7 @@ export function createProfiles({
   nodes = 0,
   nowMs = 0,
   metrics,
+  fleetMetrics,
 }: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
   const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
     given.flatMap((item) => {
@@ -155,6 +158,7 @@ export function createProfiles({
         logicalClusterKind(clusterKubeconfig && createKubeconfigHandler(clusterKubeconfig)),
         ...(explanation ? explanationKinds(explanation) : []),
         ...(decisions ? [decisionKind(decisions)] : []),
+        ...(fleetMetrics ? metricsKinds(fleetMetrics) : []),
       ],
       customs: [...KARMADA_KINDS.filter(({ builtIn }) => !builtIn), ...ocmHubKinds, ...rolloutKinds, ...WORKLOAD_KINDS],
       // The administrator's certificate and token both have the user `admin`.

@@ -10,6 +10,7 @@ import { compareText, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
 import type { ClusterViews } from "../placement/views.ts";
+import type { LoadOf } from "./service-load.ts";
 import { usageOf } from "./usage.ts";
 
 const GROUP = "metrics.k8s.io";
@@ -49,16 +50,17 @@ export interface MetricsDependencies {
   informers: Informers;
   clock: Clock;
   views: ClusterViews;
+  loadOf: LoadOf;
 }
 
-export function createMetricsSources({ informers, clock, views }: MetricsDependencies): {
+export function createMetricsSources({ informers, clock, views, loadOf }: MetricsDependencies): {
   pods: ObjectSource;
   nodes: ObjectSource;
 } {
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
-  const podMetrics = (pod: DeepReadonly<Pod>): JsonObject[] => {
-    const used = usageOf(pod);
+  const podMetrics = (cluster: string, pod: DeepReadonly<Pod>): JsonObject[] => {
+    const used = usageOf(pod, loadOf(cluster, pod));
     if (!used) return [];
     return [
       {
@@ -70,7 +72,7 @@ export function createMetricsSources({ informers, clock, views }: MetricsDepende
   const nodeMetrics = (cluster: string, node: DeepReadonly<Node>): JsonObject => {
     let { cpu, memory }: { cpu: number; memory: number } = SYSTEM;
     for (const { pod } of views.of(cluster).podsOn(node.metadata.name)) {
-      const used = usageOf(pod);
+      const used = usageOf(pod, loadOf(cluster, pod));
       cpu += used?.cpu ?? 0;
       memory += used?.memory ?? 0;
     }
@@ -80,9 +82,13 @@ export function createMetricsSources({ informers, clock, views }: MetricsDepende
     pods: {
       get(cluster, namespace = "", name) {
         const pod = pods.get({ cluster, namespace, name });
-        return pod && podMetrics(pod)[0];
+        return pod && podMetrics(cluster, pod)[0];
       },
-      list: (cluster, namespace) => pods.list({ cluster, namespace }).toSorted(byKey).flatMap(podMetrics),
+      list: (cluster, namespace) =>
+        pods
+          .list({ cluster, namespace })
+          .toSorted(byKey)
+          .flatMap((pod) => podMetrics(cluster, pod)),
     },
     nodes: {
       get(cluster, _namespace, name) {

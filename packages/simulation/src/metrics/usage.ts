@@ -30,8 +30,11 @@ const IDLE = { cpu: 10, memory: 20 * 2 ** 20 } as const;
 const LOWEST_SHARE = 0.3;
 const HIGHEST_SHARE = 0.7;
 
-/** Undefined for a pod in which nothing runs. */
-export function usageOf(pod: ReadonlyPod): PodUsage | undefined {
+/**
+ * Undefined for a pod in which nothing runs. `loadMilli` are the thousandths of a core that the clients of its Services
+ * keep busy; they replace the share of the requests.
+ */
+export function usageOf(pod: ReadonlyPod, loadMilli?: number): PodUsage | undefined {
   const { metadata, spec, status } = pod;
   if (status?.phase !== "Running") return undefined;
   const running = new Set(
@@ -49,9 +52,10 @@ export function usageOf(pod: ReadonlyPod): PodUsage | undefined {
     annotationOf(pod, MEMORY_USAGE),
     named.length,
   );
+  const ofLoad = loadMilli === undefined ? undefined : loadMilli / named.length;
   const containers = named.map((container) => ({
     name: container.name,
-    cpu: Math.round(cpu ?? (share * requested(container, "cpu") || IDLE.cpu)),
+    cpu: Math.round(cpu ?? ofLoad ?? (share * requested(container, "cpu") || IDLE.cpu)),
     memory: Math.round(memory ?? ((share * requested(container, "memory")) / 1000 || IDLE.memory)),
   }));
   return { cpu: total(containers, "cpu"), memory: total(containers, "memory"), containers };

@@ -6,7 +6,7 @@
  * the condition `Scheduled` and the scheduler's fields in its status; events on the binding and its template.
  * Before: match wrote the binding. After: dispatch creates one Work per cluster.
  */
-import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
+import { Cluster, ClusterResourceBinding, FederatedResourceQuota, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
@@ -16,6 +16,7 @@ import { defineController, done, idOfKey, keyOf, watch } from "@flotilla/control
 import type { Controller, EventRecorder, Lister, StatusWriter } from "@flotilla/controller-runtime";
 import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
+import { quotaRejection } from "../../quota/quota-enforcement.ts";
 import { resourceOf } from "../resource-of.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
@@ -145,6 +146,9 @@ export function createScheduleController({
         return concerned;
       }),
       // Bindings of a workload group are reconsidered when another binding of the group moves.
+      watch(FederatedResourceQuota, ({ object, old }) =>
+        hasMoreRoom(old, object) ? decisions.wakeWaiting(clock.now()) : [],
+      ),
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
     // Not the Works: a decision after a restart does not wait for thousands of them. Groups contain bindings of both
@@ -163,7 +167,7 @@ export function createScheduleController({
 
       const { fleetGeneration } = decisions;
       const startMs = meter?.nowMs() ?? 0;
-      const plan = planSchedule({
+      let plan = planSchedule({
         ...options,
         binding,
         meter: meter?.cycle,
@@ -171,8 +175,20 @@ export function createScheduleController({
         neighbours: groups.neighboursOf(key.cluster, binding),
         nowMs,
       });
-      const change = planPatch(binding, plan);
-      const scheduled = change ? await carryOut(binding, key, plan, change, signal) : binding;
+      let change = planPatch(binding, plan);
+      let scheduled = binding;
+      try {
+        if (change) scheduled = await carryOut(binding, key, plan, change, signal);
+      } catch (error) {
+        const message = quotaRejection(error);
+        if (message === undefined || plan.outcome !== "scheduled") throw error;
+        // The replicas stay where they are until the quota has room.
+        const verdicts = plan.verdicts.map(({ replicas, ...verdict }) =>
+          replicas === undefined ? verdict : { ...verdict, reason: "a FederatedResourceQuota has no room for it" },
+        );
+        plan = { outcome: "unschedulable", reason: "QuotaExceeded", message, verdicts, failedTerms: plan.failedTerms };
+        change = undefined;
+      }
       if (change) {
         log.info("binding scheduled", { clusters: scheduled.spec.clusters?.length ?? 0 });
         const placed = recorder && describePlaced(binding, plan);
@@ -215,6 +231,17 @@ function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan)
     (plan.outcome === "scheduled" &&
       plan.affinityName !== undefined &&
       plan.affinityName !== status?.schedulerObservingAffinityName)
+  );
+}
+
+/** Whether a quota was raised, or something in it was given back. */
+function hasMoreRoom(
+  before: DeepReadonly<FederatedResourceQuota> | undefined,
+  after: DeepReadonly<FederatedResourceQuota>,
+): boolean {
+  return (
+    !equalJson(before?.spec.overall, after.spec.overall) ||
+    !equalJson(before?.status?.overallUsed, after.status?.overallUsed)
   );
 }
 

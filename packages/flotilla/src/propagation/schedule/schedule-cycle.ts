@@ -43,7 +43,7 @@ export interface CycleInput extends ScheduleOptions {
 }
 
 /** Reasons of the condition `Scheduled`. */
-export type UnschedulableReason = "NoClusterFit" | "Unschedulable" | "SchedulerError";
+export type UnschedulableReason = "NoClusterFit" | "Unschedulable" | "SchedulerError" | "QuotaExceeded";
 
 export type CycleResult =
   | { readonly ok: true; readonly clusters: AssignedCluster[]; readonly verdicts: ClusterVerdict[] }

@@ -1,0 +1,50 @@
+/** Wires the autoscalers of the fleet to informers and clients of a hub. */
+import type { Clock } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
+import { Cluster, ResourceBinding } from "@flotilla/karmada";
+import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import type { Member } from "../membership/member.ts";
+import { createCronFederatedHpaController } from "./cron-federated-hpa-controller.ts";
+import { createFederatedHpaController } from "./federated-hpa-controller.ts";
+
+export interface AutoscalingOptions {
+  hub: string;
+  informers: Informers;
+  clientFor(part: string): Client;
+  /** The connection to a member; undefined while there is none. */
+  memberOf(name: string): Member | undefined;
+  events: EventRecorders;
+  decisions?: DecisionRecorder | undefined;
+  clock: Clock;
+}
+
+export function createAutoscaling({
+  hub,
+  informers,
+  clientFor,
+  memberOf,
+  events,
+  decisions,
+  clock,
+}: AutoscalingOptions): Controller<ObjectKey>[] {
+  const client = clientFor("autoscaling");
+  return [
+    createFederatedHpaController({
+      hub,
+      client,
+      bindings: informers.of(ResourceBinding),
+      clusters: informers.of(Cluster),
+      memberOf,
+      events: events("federatedHPA-controller"),
+      recorder: decisions,
+      clock,
+    }),
+    createCronFederatedHpaController({
+      client,
+      events: events("cronFederatedHPA-controller"),
+      recorder: decisions,
+      clock,
+    }),
+  ];
+}

@@ -1,0 +1,187 @@
+/** FederatedResourceQuota: limits over the whole fleet, exact also when many requests race through several API servers. */
+import { setImmediate } from "node:timers/promises";
+import { expect, test } from "vitest";
+import type { Json } from "@flotilla/base";
+import { createMemoryEngine } from "@flotilla/apiserver";
+import { federatedQuotaEnforcement } from "@flotilla/flotilla";
+import { FederatedResourceQuota, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { Deployment, kubernetesKinds, Namespace, ResourceQuota } from "@flotilla/kubernetes";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
+import type { TestServer } from "../../packages/apiserver/src/test-server.ts";
+
+const MINUTE_MS = 60_000;
+const MEMBERS = ["member1", "member2"];
+const team = { cluster: "hub", namespace: "shop", name: "team" };
+const bindingOf = (name: string): { cluster: string; namespace: string; name: string } => ({
+  ...team,
+  name: `${name}-deployment`,
+});
+
+const quota = (spec: FederatedResourceQuota["spec"]): FederatedResourceQuota => ({
+  apiVersion: "policy.karmada.io/v1alpha1",
+  kind: "FederatedResourceQuota",
+  metadata: { namespace: "shop", name: "team" },
+  spec,
+});
+/** Each replica requests half a core. */
+const deployment = (name: string, replicas: number): Deployment =>
+  makeDeployment(`shop/${name}`)
+    .replicas(replicas)
+    .with(({ spec }) => {
+      const [container] = spec.template.spec?.containers ?? [];
+      if (container) container.resources = { requests: { cpu: "500m" } };
+    })
+    .build();
+
+async function start(spec: FederatedResourceQuota["spec"]): Promise<TestFleet> {
+  const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 1 }));
+  const { client } = fleet;
+  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await client.create(FederatedResourceQuota, "hub", quota(spec));
+  const policy = makePolicy("shop/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build();
+  await client.create(PropagationPolicy, "hub", policy);
+  await fleet.run(5_000);
+  return fleet;
+}
+
+const usedOf = async ({ client }: TestFleet): Promise<unknown> =>
+  (await client.get(FederatedResourceQuota, team)).status?.overallUsed;
+const placedOf = async ({ client }: TestFleet, name: string): Promise<unknown[]> => {
+  const { spec, status } = await client.get(ResourceBinding, bindingOf(name));
+  const scheduled = status?.conditions?.find(({ type }) => type === "Scheduled");
+  return [(spec.clusters ?? []).reduce((sum, { replicas = 0 }) => sum + replicas, 0), scheduled?.reason];
+};
+const patch = (fleet: TestFleet, spec: object): Promise<unknown> =>
+  fleet.client.patch(FederatedResourceQuota, team, { spec } as unknown as Json, { type: "merge" });
+
+test("a placement beyond the quota is not made, says why, and is made when the quota is raised", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  await fleet.client.create(Deployment, "hub", deployment("first", 3));
+  await fleet.run(10_000);
+  await fleet.client.create(Deployment, "hub", deployment("second", 2));
+  await fleet.run(10_000);
+
+  const before = [await placedOf(fleet, "first"), await placedOf(fleet, "second"), await usedOf(fleet)];
+  const { status } = await fleet.client.get(ResourceBinding, bindingOf("second"));
+  await patch(fleet, { overall: { cpu: "3" } });
+  await fleet.run(30_000);
+
+  expect(before).toEqual([[3, "Success"], [0, "QuotaExceeded"], { cpu: "1500m" }]);
+  expect(status?.conditions?.find(({ type }) => type === "Scheduled")?.message).toBe(
+    "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 2500m, limit 2.",
+  );
+  expect([await placedOf(fleet, "second"), await usedOf(fleet)]).toEqual([[2, "Success"], { cpu: "2500m" }]);
+});
+
+test("a workload that is scaled down or deleted gives back what it used", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  await fleet.client.create(Deployment, "hub", deployment("first", 4));
+  await fleet.run(10_000);
+  await fleet.client.create(Deployment, "hub", deployment("second", 2));
+  await fleet.run(10_000);
+
+  await fleet.client.patch(Deployment, { ...team, name: "first" }, { spec: { replicas: 2 } }, { type: "merge" });
+  await fleet.run(30_000);
+  const scaled = [await placedOf(fleet, "second"), await usedOf(fleet)];
+  await fleet.client.delete(Deployment, { ...team, name: "first" });
+  await fleet.run(30_000);
+
+  expect(scaled).toEqual([[2, "Success"], { cpu: "2" }]);
+  expect(await usedOf(fleet)).toEqual({ cpu: "1" });
+});
+
+test("what was reserved for a write that never came is released after a while", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  const reserved = { status: { overallUsed: { cpu: "2" } } } as unknown as Json;
+  await fleet.client.patch(FederatedResourceQuota, team, reserved, { type: "merge", subresource: "status" });
+  await fleet.run(10_000);
+  const soon = await usedOf(fleet);
+
+  await fleet.run(2 * MINUTE_MS);
+
+  expect([soon, await usedOf(fleet)]).toEqual([{ cpu: "2" }, { cpu: "0" }]);
+});
+
+test("members get the ResourceQuotas of static assignments, and lose them with the assignment and the quota", async () => {
+  const staticAssignments = [
+    { clusterName: "member1", hard: { cpu: "1" } },
+    { clusterName: "member2", hard: { cpu: "500m" } },
+  ];
+  const fleet = await start({ overall: { cpu: "2" }, staticAssignments });
+  const quotasOn = async (cluster: string): Promise<unknown[]> =>
+    (await fleet.client.list(ResourceQuota, { cluster, namespace: "shop" })).items.map(({ spec }) => spec?.hard);
+  const onMembers = (): Promise<unknown[][]> => Promise.all(MEMBERS.map(quotasOn));
+  await fleet.client.create(Deployment, "hub", deployment("first", 2));
+  await fleet.run(30_000);
+
+  const assigned = await onMembers();
+  const { status } = await fleet.client.get(FederatedResourceQuota, team);
+  await patch(fleet, { staticAssignments: staticAssignments.slice(0, 1) });
+  await fleet.run(10_000);
+  const one = await onMembers();
+  await fleet.client.delete(FederatedResourceQuota, team);
+  await fleet.run(10_000);
+
+  expect(assigned).toEqual([[{ cpu: "1" }], [{ cpu: "500m" }]]);
+  expect(status?.aggregatedStatus).toEqual([
+    { clusterName: "member1", hard: { cpu: "1" }, used: { cpu: "500m" } },
+    { clusterName: "member2", hard: { cpu: "500m" }, used: { cpu: "500m" } },
+  ]);
+  expect([one, await onMembers()]).toEqual([
+    [[{ cpu: "1" }], []],
+    [[], []],
+  ]);
+});
+
+test("64 bindings that race through three API servers never use more than the quota", async () => {
+  const engine = createMemoryEngine({ isShared: true });
+  const namespaces = ["default", "shop"].map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  const servers: TestServer[] = [];
+  for (let index = 0; index < 3; index++)
+    servers.push(
+      await createTestServer({
+        engine,
+        profiles: {
+          hub: { builtIns: kubernetesKinds, customs: [FederatedResourceQuota, ResourceBinding], objects: namespaces },
+        },
+        admissions: [federatedQuotaEnforcement("hub")],
+      }),
+    );
+  const [first] = servers;
+  const quotas = "/apis/policy.karmada.io/v1alpha1/namespaces/shop/federatedresourcequotas";
+  await first?.request("POST", quotas, quota({ overall: { cpu: "10" } }));
+  const counted = { status: { overall: { cpu: "10" }, overallUsed: { cpu: "0" } } };
+  await first?.request("PATCH", `${quotas}/team/status`, counted, { "content-type": "application/merge-patch+json" });
+  for (let turn = 0; turn < 50; turn++) await setImmediate();
+
+  const answers = await Promise.all(
+    Array.from({ length: 64 }, async (_, index) => {
+      const binding = {
+        apiVersion: "work.karmada.io/v1alpha2",
+        kind: "ResourceBinding",
+        metadata: { namespace: "shop", name: `b${index}` },
+        spec: {
+          resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: `b${index}` },
+          replicaRequirements: { resourceRequest: { cpu: "1" } },
+          clusters: [{ name: "member1", replicas: 1 }],
+        },
+      };
+      for (let turn = (index * 7) % 13; turn > 0; turn--) await setImmediate();
+      const path = "/apis/work.karmada.io/v1alpha2/namespaces/shop/resourcebindings";
+      for (;;) {
+        const reason = (await servers[index % 3]?.request("POST", path, binding))?.body.reason;
+        // As clients do: another writer was faster.
+        if (reason !== "Conflict") return reason;
+      }
+    }),
+  );
+
+  const stored = await first?.request("GET", `${quotas}/team`);
+  expect(answers.filter((reason) => reason === undefined)).toHaveLength(10);
+  expect(answers.filter((reason) => reason === "QuotaExceeded")).toHaveLength(54);
+  expect(stored?.body.status).toMatchObject({ overallUsed: { cpu: "10" } });
+});
