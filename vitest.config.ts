@@ -48,6 +48,7 @@ export default defineConfig({
       suite(shipped, "contract", "test/contract/**/*.test.ts", "packages/*/src/**/*.contract.test.ts"),
       suite(shipped, "e2e", "test/{e2e,hostile,monitoring}/**/*.test.ts", "packages/*/src/**/*.e2e.test.ts"),
       suite(shipped, "docs", "test/docs/**/*.test.ts"),
+      suite(shipped, "web", "test/web/**/*.test.ts"),
     ],
   },
 });

@@ -6,6 +6,7 @@
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { build } from "vite";
+import { buildPage } from "../packages/web/src/build-page.ts";
 
 const root = join(import.meta.dirname, "..");
 const source = join(root, "packages");
@@ -79,3 +80,4 @@ for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), j
 // Fact tables are data, read when a kind is first used.
 for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source }))
   cpSync(join(source, file), join(output, file));
+await buildPage(join(output, "ui"));

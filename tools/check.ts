@@ -11,6 +11,7 @@ import { checkWords } from "./check/words.ts";
 const sources = listSources();
 const steps: { name: string; run(): string[] }[] = [
   { name: "types", run: () => command("node_modules/typescript/bin/tsc", ["-p", "."]) },
+  { name: "types of the page", run: () => command("node_modules/typescript/bin/tsc", ["-p", "packages/web"]) },
   { name: "lint", run: () => command("node_modules/oxlint/bin/oxlint", ["--quiet"]) },
   { name: "format", run: () => command("node_modules/oxfmt/bin/oxfmt", ["--list-different", "."]) },
   { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },

@@ -32,6 +32,8 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   flotilla: [...products, "lua"],
   // The client side only: commands run planners and interpreters, never an API server.
   cli: [...products, "lua", "flotilla"],
+  // The page, and the format of what the server sends it.
+  web: [],
   // The only place that wires.
   server: ["*"],
   // Builders and harnesses for tests; no product code imports it.

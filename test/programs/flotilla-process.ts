@@ -25,6 +25,8 @@ export async function flotillaWith(environment: Record<string, string>, ...args:
 export interface Up {
   data: string;
   url: string;
+  /** The link of the web UI that signs in once; empty when none is served. */
+  ui: string;
   kubeconfig(cluster: string): string;
   /** Ends it and waits; with SIGKILL it cannot clean up. */
   stop(signal: "SIGTERM" | "SIGKILL"): Promise<Finished>;
@@ -56,6 +58,7 @@ export async function serve(data: string, args: readonly string[], before: reado
   return {
     data,
     url: /https:\S+/.exec(ready)?.[0] ?? "",
+    ui: /^ui (http:\S+)$/m.exec(running.stdout())?.[1] ?? "",
     kubeconfig: (cluster) => join(data, `${cluster}.kubeconfig`),
     stop(signal) {
       running.child.kill(signal);

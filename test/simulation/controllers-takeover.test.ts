@@ -125,6 +125,26 @@ test("after a clean stop the standby takes over within two seconds, and the form
   expect(await podsOf()).toEqual({ all: REPLICAS, updated: REPLICAS, ready: REPLICAS });
 });
 
+test("a standby whose watches deliver nothing any more takes nothing back that the leader has released", async () => {
+  world = await startControllersWorld(MEMBERS);
+  const first = world.startProcess();
+  await world.run(1_000);
+  const second = world.startProcess();
+  await deploy();
+
+  second.stallWatches();
+  await release(0);
+  await world.run(20_000);
+  const released = await podsOf();
+  first.kill();
+  let fewest = REPLICAS;
+  await watchPods(30_000, ({ updated }) => void (fewest = Math.min(fewest, updated)));
+
+  expect(released.updated).toBe(REPLICAS);
+  expect(leadsAll(second)).toBe(true);
+  expect(fewest).toBe(REPLICAS);
+});
+
 /** Milliseconds after a release in which the leader ends; the pods of a member change in the first seconds. */
 const MOMENTS = [0, 250, 750, 1_500, 3_000, 6_000];
 test.each(MOMENTS)("a take-over %d ms after a release never exceeds its partition or its budget", async (afterMs) => {

@@ -30,6 +30,8 @@ export interface ControllersProcess {
   /** Like SIGSTOP and SIGCONT: nothing runs in between, and requests that were begun go on afterwards. */
   pause(): void;
   resume(): void;
+  /** Its open watches of the hub deliver nothing more, as those of an API server that is cut off from its store. */
+  stallWatches(): void;
   /** Like SIGTERM. */
   stop(): Promise<void>;
 }
@@ -110,6 +112,7 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
     const leads = new Set<ControllerGroup>();
     const writes: { atMs: number; cluster: string; resource: string }[] = [];
     let isDead = false;
+    let stalls = 0;
     let paused: PromiseWithResolvers<void> | undefined;
     const own = pausable(clock, () => paused?.promise);
     const alive = async (): Promise<void> => {
@@ -128,8 +131,10 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
       },
       async *watch(...request) {
         await alive();
+        const opened = stalls;
         for await (const event of transport.watch(...request)) {
           await alive();
+          if (opened < stalls && request[0].path.cluster === HUB) continue;
           yield event;
         }
       },
@@ -163,6 +168,7 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
         terms.delete(self);
         leads.clear();
       },
+      stallWatches: () => void stalls++,
       pause() {
         paused = Promise.withResolvers();
         pauses++;

@@ -11,6 +11,7 @@ import { messageOf } from "@flotilla/base";
 import type { Benchmark, Figure } from "./benchmark.ts";
 import { admission } from "./admission.ts";
 import { apiserver } from "./apiserver.ts";
+import { distributed } from "./distributed.ts";
 import { interpreter } from "./interpreter.ts";
 import { deployments } from "./deployments.ts";
 import { members } from "./members.ts";
@@ -30,6 +31,7 @@ const benchmarks: readonly Benchmark[] = [
   scheduler,
   pipeline,
   statusLatency,
+  distributed,
   takeover,
   standby,
   ocm,

@@ -91,12 +91,14 @@ export async function runGolden(options: {
   directory: string;
   differences: Differences;
   only?: readonly string[];
+  /** How many API servers on one etcd replay the recordings of the API server, in turn; unset is one without etcd. */
+  servers?: number;
 }): Promise<GoldenResult> {
-  const { directory, differences, only = [] } = options;
+  const { directory, differences, only = [], servers } = options;
   const result: GoldenResult = { files: [], withoutRunner: [] };
   for (const file of listRecordings(directory)) {
     if (only.length > 0 && !only.includes(file)) continue;
-    const runner = await loadRunner(file);
+    const runner = await loadRunner(file, servers);
     if (!runner) {
       result.withoutRunner.push(file);
       continue;

@@ -8,10 +8,11 @@ import { parseArgs } from "node:util";
 import { messageOf } from "@flotilla/base";
 import { readDifferences, runGolden, type FileResult, type GoldenResult } from "./golden.ts";
 
-const USAGE = `Usage: npm run golden -- [DIR] [--only FILE]... [--verbose]
+const USAGE = `Usage: npm run golden -- [DIR] [--only FILE]... [--servers N] [--verbose]
 
   DIR        directory with recordings (.jsonl or .jsonl.gz); default: test/golden
   --only     run only this recording, by its name: --only names
+  --servers  replay the recordings of the API server on so many API servers on one etcd, in turn; needs etcd in $REAL_BIN
   --verbose  show every failed case and known difference with the actual and the expected result
 
 Exit code 0: all passed; 1: something failed or nothing ran; 2: wrong usage.
@@ -25,6 +26,7 @@ interface Options {
   directory: string;
   only: string[];
   verbose: boolean;
+  servers: number;
 }
 
 process.exitCode = await main(process.argv.slice(2));
@@ -49,10 +51,11 @@ async function main(args: string[]): Promise<number> {
   }
 }
 
-async function run({ directory, only, verbose }: Options): Promise<number> {
+async function run({ directory, only, verbose, servers }: Options): Promise<number> {
   const result = await runGolden({
     directory,
     only,
+    servers,
     differences: readDifferences(join(OWN_RECORDINGS, "differences.json")).cases,
   });
   process.stdout.write(renderResult(result, verbose));
@@ -68,6 +71,7 @@ function parseOptions(args: string[]): Options | undefined {
     options: {
       only: { type: "string", multiple: true },
       verbose: { type: "boolean", default: false },
+      servers: { type: "string", default: "1" },
       help: { type: "boolean", short: "h", default: false },
     },
   });
@@ -80,7 +84,14 @@ function parseOptions(args: string[]): Options | undefined {
     directory,
     only: (values.only ?? []).map((name) => name.replace(/\.jsonl(\.gz)?$/, "")),
     verbose: values.verbose,
+    servers: countOf(values.servers),
   };
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 9) throw new TypeError(`--servers is 1 to 9, not ${text}`);
+  return count;
 }
 
 function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean): string {

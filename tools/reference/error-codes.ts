@@ -113,6 +113,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a metric or a webhook of a release's gate was not answered, or with something else than it must be",
     hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
   },
+  HubAnswer: {
+    happened: "the hub answered a question of the web UI about the user or their rights with a failure",
+    hint: "the message has its status; `flotilla doctor` checks the hub",
+  },
   InformerBudget: {
     happened: "the watched objects of a member exceed their limits, so it was cut off",
     hint: "check what fills the member, or raise `--member-max-objects` or `--member-max-memory`",
@@ -280,6 +284,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the objects that a ResourceQuota counts could not be read",
     hint: "check the API server of the cluster that the message names; it is retried",
   },
+  Refused: {
+    happened: "the web UI refused a request: without a session, from another origin, or with an unknown path",
+    hint: "open the link that `flotilla ui` prints; the message says what was wrong",
+  },
   Rejected: {
     happened: "the hub rejects a manifest passed to `flotilla plan` or `flotilla apply`",
     hint: "the message has the hub's response; correct the manifest",
@@ -358,6 +366,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   TooMany: {
     happened: "`flotilla doctor` found more objects of a kind than it reads",
     hint: "narrow the selection with `--cluster` or `--only`",
+  },
+  Unauthorized: {
+    happened: "the hub rejects the credentials with which the web UI was opened",
+    hint: "create a new token, or use a kubeconfig whose credentials are valid",
   },
   Uninstall: {
     happened: "`flotilla uninstall` found controllers that still run",

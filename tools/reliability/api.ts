@@ -7,7 +7,8 @@ import type { ClientHttp2Session, ClientHttp2Stream } from "node:http2";
 import { connectionOf, loadKubeconfig } from "@flotilla/client";
 
 const CONNECT_LIMIT_MS = 2_000;
-const ANSWER_LIMIT_MS = 8_000;
+/** Longer than an API server waits for etcd, so that what it makes of a lost answer is seen. */
+const ANSWER_LIMIT_MS = 15_000;
 
 export interface Answer {
   status: number;

@@ -78,7 +78,8 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     folder,
     onEnd(name, how) {
       // An etcd that cannot write its log ends itself, and an API server that starts without etcd says so and ends.
-      const isOwnDecision = (name.startsWith("etcd") && isFilling) || how.includes("none of the etcd endpoints");
+      const isOwnDecision =
+        (name.startsWith("etcd") && isFilling) || /none of the etcd endpoints|etcd is not available/.test(how);
       if (!isOwnDecision) ends.push(`${name} ${how}`);
       progress(`${name} ${how.slice(0, 200)}`);
     },

@@ -19,7 +19,7 @@ Usage: npm run reliability -- [--minutes N] [--seed S] [--only TEXT]... [--break
   --minutes N    how long faults happen (default: 5)
   --seed S       which faults happen, and what clients do; printed (default: drawn)
   --only TEXT    only faults whose name contains this; may be repeated
-  --break NAME   build a known defect into a copy of the program: then the run must find it
+  --break NAME   build a known defect into a copy of the program: then the run must find it; with the faults that show it
   --json FILE    write the result as JSON
   --keep         keep the logs of all processes
   --list         print the faults and the defects, and end
@@ -72,7 +72,8 @@ interface Values {
 async function run({ minutes, seed, only, break: defect, json, keep }: Values): Promise<number> {
   if (!(Number(minutes) > 0) || !Number.isInteger(Number(seed)))
     throw new TypeError("--minutes and --seed are numbers");
-  const chosen = only.length === 0 ? faultKinds : faultKinds.filter((kind) => only.some((text) => kind.includes(text)));
+  const wanted = only.length > 0 ? only : ((defect === undefined ? undefined : defects[defect]?.shownBy) ?? [""]);
+  const chosen = faultKinds.filter((kind) => wanted.some((text) => kind.includes(text)));
   if (chosen.length === 0) throw new TypeError("no fault has such a name; --list shows them");
   if (defect !== undefined && !Object.hasOwn(defects, defect))
     throw new TypeError(`no defect is called '${defect}'; --list shows them`);

@@ -49,6 +49,7 @@ export type { HttpServer, HttpServerOptions } from "./http/server.ts";
 export { serverMetrics } from "./serve/server-metrics.ts";
 export { acceptedType, failureFormat, representationOf } from "./request/negotiate.ts";
 export { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "./request/options.ts";
+export { upgradeWire } from "./http/wire.ts";
 export { streamOf } from "./request/byte-streams.ts";
 export type { ApiRequest, ApiResponse, UserInfo } from "./request/request.ts";
 export { routeOf, splitCluster } from "./request/router.ts";

@@ -87,6 +87,10 @@ export interface CommandContext<F extends Record<string, Flag>> {
   clock: Clock;
   startFleet: FleetStarter;
   roles: Roles;
+  /** Serves the web UI of the hub of a kubeconfig on loopback. Port 0 takes a free one. */
+  startConsole(access: KubeconfigAccess, port: number): Promise<ServedConsole>;
+  /** Resolves with false when no browser could be started. */
+  openBrowser(address: string): Promise<boolean>;
   /** A client for the hub of a kubeconfig. */
   connect(access: KubeconfigAccess): Promise<HubConnection>;
   /** A client for a cluster that will be named `name`, and how to reach it according to the kubeconfig. */
@@ -105,6 +109,13 @@ export interface CommandContext<F extends Record<string, Flag>> {
   /** Reads standard input to its end. */
   readInput(): Promise<string>;
   terminal: Terminal;
+}
+
+/** A web UI that is being served. */
+interface ServedConsole {
+  /** A new address that signs in once, within a minute. */
+  link(): string;
+  close(): Promise<void>;
 }
 
 /** Which server, and as whom. */

@@ -201,6 +201,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import("./commands/agent.ts")).agentCommand,
   },
   {
+    name: "ui",
+    section: "Viewing",
+    summary: "serve the web UI of a hub on this machine, and print the link that signs in",
+    load: async () => (await import("./commands/ui.ts")).uiCommand,
+  },
+  {
     name: "doctor",
     section: "Operating",
     summary: "diagnose problems of the fleet, and suggest a fix for each",

@@ -143,6 +143,8 @@ export interface FleetOptions extends HubProcessOptions, ControllerOptions {
   kruiseGates?: string;
   /** Members that an agent serves instead of the hub, from when they join. */
   pull?: readonly string[] | "all";
+  /** The port of the web UI on loopback; 0 takes a free one, unset serves none. */
+  uiPort?: number;
 }
 
 interface ApiServerRoleOptions extends HubProcessOptions {
@@ -273,6 +275,8 @@ export interface Fleet {
   data: string;
   /** The log file of the process. */
   logFile: string;
+  /** A new address of the web UI that signs in once; unset when none is served. */
+  uiLink?: (() => string) | undefined;
   stop(): Promise<void>;
   /** Resolves with the reason when the fleet cannot continue, for example because its disk is full. */
   failed: Promise<Error>;

@@ -46,6 +46,9 @@ export type {
 } from "./fleet.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
 export { commandHint } from "./command-hint.ts";
+export { fleetQuestions } from "./fleet-questions.ts";
+export type { FleetSummaries } from "./fleet-questions.ts";
+export type { FleetStatus, MemberStatus } from "./status/fleet-status.ts";
 export { findKubectl, fromPackage } from "./kubectl.ts";
 export type { Kubectl } from "./kubectl.ts";
 export type { Terminal } from "./terminal.ts";

@@ -20,6 +20,7 @@ import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachine
 import { InformerBudgetError, sizeOf, type InformerBudget } from "./informer-budget.ts";
 import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+import { ListWaits } from "./list-waits.ts";
 import { isLater, isNewer } from "./resource-version.ts";
 
 /** A lost connection is retried soon, and at least twice a minute. */
@@ -66,6 +67,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #store = new ObjectStore<T>();
   readonly #firstList = Promise.withResolvers<void>();
   readonly #firstAnswer = Promise.withResolvers<void>();
+  #restart = new AbortController();
+  readonly #lists = new ListWaits();
   /** Replaced, never modified, so that a listener may subscribe another during delivery. */
   #listeners: readonly Listener<T>[] = [];
   #synced = false;
@@ -121,6 +124,14 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   whenSynced(signal: AbortSignal): Promise<void> {
     return abortable(this.#firstList.promise, signal);
+  }
+
+  /** Lists again. Resolves when everything that was written before the call is here, or the kind is not served. */
+  refresh(signal: AbortSignal): Promise<void> {
+    this.#resourceVersion = undefined;
+    this.#restart.abort();
+    // A list in progress began before the call.
+    return this.#lists.until(this.#listing + 1, signal);
   }
 
   /** The condition of `whenAnswered`. */
@@ -223,6 +234,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     // The opener may still add its indexes in this tick.
     await Promise.resolve();
     while (!signal.aborted) {
+      if (this.#restart.signal.aborted) {
+        this.#restart = new AbortController();
+        this.#resourceVersion = undefined;
+        this.#attempts = 0;
+      }
       const attempts = this.#attempts++;
       const sinceMs = clock.now();
       const failure = await this.#connect().then(
@@ -230,6 +246,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         (error: unknown) => ({ error }),
       );
       if (signal.aborted) break;
+      if (this.#restart.signal.aborted) continue;
       // A long-lived connection was a good one, even without events.
       if (clock.now() - sinceMs >= LAST_RECONNECT_MS) this.#attempts = 0;
       await this.#pause(failure, attempts);
@@ -247,22 +264,21 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Returns when the server ends the watch, throws when the connection fails. */
   async #connect(): Promise<void> {
-    const { client, scope, signal } = this.#options;
+    const { client, scope } = this.#options;
+    const signal = AbortSignal.any([this.#options.signal, this.#restart.signal]);
     const { cluster, where } = scope;
     const watched = where && { where };
     if (this.#resourceVersion === undefined) {
       this.#enter("listing");
       this.#options.budget?.begin(this);
       this.#listing++;
-      // A list is newer than every delivered deletion, unless the server was restored from a backup and has another
-      // history.
-      this.#deletions.clear();
+        this.#deletions.clear();
       if (this.#streamsLists) {
         for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
           this.#take(batch);
         return;
       }
-      await this.#listInPages();
+      await this.#listInPages(signal);
     }
     this.#enter("following");
     for await (const batch of client.watch(this.kind, {
@@ -274,8 +290,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#take(batch);
   }
 
-  async #listInPages(): Promise<void> {
-    const { client, scope, signal } = this.#options;
+  async #listInPages(signal: AbortSignal): Promise<void> {
+    const { client, scope } = this.#options;
     let token: string | undefined;
     let resourceVersion: string;
     do {
@@ -321,6 +337,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#options.budget?.leave(this);
       this.#report("unserved", failure.error);
       this.#firstAnswer.resolve();
+      this.#lists.ended(Infinity);
     } else {
       this.#report("lost", failure.error);
       // A rejection is an answer too: one unreadable kind must not keep every controller from starting.
@@ -332,10 +349,11 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
     // Half of the delay is random, so that a thousand informers do not reconnect to a restarted server at the same
     // time.
+    const ends = AbortSignal.any([signal, this.#restart.signal]);
     try {
-      await sleep(clock, delayMs * (0.5 + random.next() / 2), signal);
+      await sleep(clock, delayMs * (0.5 + random.next() / 2), ends);
     } catch (error) {
-      if (!signal.aborted) throw error; // Closed while waiting, which the loop detects itself.
+      if (!ends.aborted) throw error; // Closed or restarted while waiting, which the loop detects itself.
     }
   }
 
@@ -382,6 +400,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     for (const stored of this.#store.all()) if (stored.listing !== this.#listing) this.#drop(stored, stored.object);
     this.#options.budget?.end(this, this.kind);
     this.#completed = this.#listing;
+    this.#lists.ended(this.#listing);
     this.#resourceVersion = resourceVersion;
     this.#enter("following");
     this.#attempts = 0;

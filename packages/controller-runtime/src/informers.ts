@@ -20,6 +20,8 @@ export interface InformersOptions {
 export interface SharedInformers extends Informers {
   /** Resolves when every open informer has its initial list; kinds that the server does not serve are excluded. */
   whenSynced(signal: AbortSignal): Promise<void>;
+  /** Lists every kind again. Resolves when all informers have everything that was written before the call. */
+  refresh(signal: AbortSignal): Promise<void>;
   /** True when no list is in progress. */
   isQuiet(): boolean;
   /** The kinds with a list in progress. */
@@ -68,6 +70,9 @@ export function createInformers(options: InformersOptions): SharedInformers {
       signal.throwIfAborted();
       // Every controller waits here for every kind: one that has answered needs no listener.
       for (const informer of opened.values()) if (!informer.isAnswered) await informer.whenAnswered(signal);
+    },
+    async refresh(signal) {
+      await Promise.all(Array.from(opened.values(), (informer) => informer.refresh(signal)));
     },
     isQuiet() {
       for (const informer of listing) {

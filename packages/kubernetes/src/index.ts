@@ -160,6 +160,7 @@ export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/claims.ts"
 export type { ReadonlyClaim } from "./persistentvolumeclaim/claims.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
+export { podStatus } from "./pod/pod-cells.ts";
 export { claimPods } from "./pod/claim-pods.ts";
 export { checkEphemeralTemplate } from "./pod/pod-containers.ts";
 export { checkHandler as checkProbeHandler } from "./pod/pod-probes.ts";

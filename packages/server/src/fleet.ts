@@ -2,7 +2,9 @@
 import { Cluster, CLUSTER_NOT_READY_TAINT } from "@flotilla/karmada";
 import { HUB, isConditionTrue } from "@flotilla/apimachinery";
 import { FlotillaError, sleep, systemClock, UsageError } from "@flotilla/base";
+import type { Log } from "@flotilla/base";
 import type { FleetStarter } from "@flotilla/cli";
+import type { ServedConsole } from "./console/serve-console.ts";
 import { createHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { withHubProcess } from "./hub-process.ts";
@@ -41,11 +43,33 @@ export const startFleet: FleetStarter = async (options, progress, signal) => {
     const kubeconfigs = await writeKubeconfigs([HUB, ...members]);
     progress("waiting for the members to be ready");
     await membersReady(hub, members, signal);
+    const ui = await serveUi(options.uiPort, kubeconfigs.get(HUB) ?? "", log);
     hubProcess.ready();
     log.info("ready", { url, members: members.length });
-    return { url, members, kubeconfigs, data, logFile, stop, failed };
+    const stopAll = async (): Promise<void> => {
+      await ui?.close();
+      await stop();
+    };
+    return { url, members, kubeconfigs, data, logFile, uiLink: ui?.link, stop: stopAll, failed };
   });
 };
+
+/**
+ * The UI has the rights of the administrator's kubeconfig and uses the API like every other client. When its
+ * port is taken, it uses another one.
+ */
+async function serveUi(port: number | undefined, kubeconfig: string, log: Log): Promise<ServedConsole | undefined> {
+  if (port === undefined) return undefined;
+  const { startConsole } = await import("./console/start-console.ts");
+  const access = { kubeconfigs: [kubeconfig] };
+  const uiLog = log.with({ component: "ui" });
+  try {
+    return await startConsole({ access, port, log: uiLog });
+  } catch (error) {
+    if (port === 0 || !(error instanceof FlotillaError) || error.code !== "Listen") throw error;
+    return startConsole({ access, port: 0, log: uiLog });
+  }
+}
 
 /** Throws `UsageError`: only the gate names can be wrong. */
 function readGates(text: string): FeatureGates {

@@ -144,6 +144,15 @@ function contextOf(
       webhooks: async (...start) => (await import("./webhooks-process.ts")).startWebhooks(...start),
       controllers: async (...start) => (await import("./controllers-process.ts")).startControllers(...start),
     },
+    async startConsole(access, port) {
+      session.kubeconfigs.push(...access.kubeconfigs);
+      const [{ startConsole }, { createStderrLog }] = await Promise.all([
+        import("./console/start-console.ts"),
+        import("./process/stderr-log.ts"),
+      ]);
+      return startConsole({ access, port, log: createStderrLog("warn") });
+    },
+    openBrowser: async (address) => (await import("./process/open-browser.ts")).openBrowser(address),
     async connect(access) {
       session.kubeconfigs.push(...access.kubeconfigs);
       // Shown until the command sets its own progress, or prints its result.

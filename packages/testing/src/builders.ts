@@ -3,6 +3,7 @@ import type { CloneSet } from "@flotilla/openkruise";
 import type { Cluster, PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada";
 import type { Deployment } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
+import { copy } from "@flotilla/base";
 
 /** `shop/web` → namespace and name; `web` → a name in `default`. */
 function named(path: string): { namespace: string; name: string } {
@@ -11,6 +12,7 @@ function named(path: string): { namespace: string; name: string } {
 }
 
 interface Builder<T> {
+  /** A copy, which stays as it is when the builder is used again: what was sent is not modified. */
   build(): T;
 }
 
@@ -45,7 +47,7 @@ function makeWorkload<T extends Deployment | CloneSet>(object: T): WorkloadBuild
       change(object);
       return builder;
     },
-    build: () => object,
+    build: () => copy(object) as T,
   };
   return builder;
 }
@@ -118,7 +120,7 @@ export function makePolicy(path: string): PolicyBuilder {
       change(policy);
       return builder;
     },
-    build: () => policy,
+    build: () => copy(policy),
   };
   return builder;
 }
@@ -155,7 +157,7 @@ export function makeBinding(template: KubernetesObject): BindingBuilder {
       change(binding);
       return builder;
     },
-    build: () => binding,
+    build: () => copy(binding),
   };
   return builder;
 }
@@ -194,7 +196,7 @@ export function makeWork(cluster: string, name: string): WorkBuilder {
       };
       return builder;
     },
-    build: () => work,
+    build: () => copy(work),
   };
   return builder;
 }

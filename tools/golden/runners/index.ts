@@ -3,11 +3,15 @@ import type { CaseRunner } from "../golden.ts";
 
 const OPENKRUISE = "openkruise-";
 
-const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
+/** `servers` is the number of API servers that requests go to. */
+const runners: Readonly<Record<string, (servers: number) => Promise<CaseRunner>>> = {
   ...Object.fromEntries(
     "admission apply auth crd defaults discovery fieldvalidation patch protobuf reads validation writes"
       .split(" ")
-      .map((area) => [`apiserver-${area}`, async () => (await import("./apiserver/index.ts")).createApiServerRunner()]),
+      .map((area) => [
+        `apiserver-${area}`,
+        async (servers) => (await import("./apiserver/index.ts")).createApiServerRunner(servers),
+      ]),
   ),
   division: async () => (await import("./division.ts")).division,
   estimator: async () => (await import("./estimator.ts")).estimator,
@@ -27,8 +31,8 @@ const runners: Readonly<Record<string, () => Promise<CaseRunner>>> = {
 };
 
 /** The runner of a file; undefined for an unknown format. */
-export async function loadRunner(file: string): Promise<CaseRunner | undefined> {
-  if (Object.hasOwn(runners, file)) return runners[file]?.();
+export async function loadRunner(file: string, servers = 1): Promise<CaseRunner | undefined> {
+  if (Object.hasOwn(runners, file)) return runners[file]?.(servers);
   if (!file.startsWith(OPENKRUISE)) return undefined;
   const { openKruiseFunctions } = await import("./openkruise-functions.ts");
   return openKruiseFunctions.get(file.slice(OPENKRUISE.length));

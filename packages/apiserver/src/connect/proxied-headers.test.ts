@@ -6,6 +6,10 @@ const cases: Record<string, { headers: Record<string, string>; want: Record<stri
     headers: { accept: "text/html", cookie: "theme=dark", "x-request-id": "7" },
     want: { accept: "text/html", cookie: "theme=dark", "x-request-id": "7" },
   },
+  "the cookie of a session of the web UI is removed": {
+    headers: { cookie: "theme=dark; __Secure-flotilla-6443=secret; a=b" },
+    want: { cookie: "theme=dark; a=b" },
+  },
   "credentials are removed": {
     headers: { authorization: "Bearer s3cret", "proxy-authorization": "Basic YTpi" },
     want: {},

@@ -1,6 +1,6 @@
 /**
  * The request headers that a proxied workload receives. The workload is not trusted: credentials and impersonation
- * headers would let it act as the client. Cookies are kept, since nothing here reads them.
+ * headers would let it act as the client. Cookies are kept, except those of sessions of the web UI.
  */
 import { setOwn } from "@flotilla/base";
 
@@ -35,7 +35,9 @@ export function proxiedHeaders(headers: Headers): Headers {
       HOP_BY_HOP.has(name) ||
       named.has(name) ||
       SECRET_PREFIXES.some((prefix) => name.startsWith(prefix));
-    if (!isDropped) setOwn(kept, name, name === PROTOCOLS ? withoutToken(value) : value);
+    if (isDropped) continue;
+    const passed = name === PROTOCOLS ? withoutToken(value) : name === "cookie" ? withoutSession(value) : value;
+    if (passed !== "" || value === "") setOwn(kept, name, passed);
   }
   return kept;
 }
@@ -44,6 +46,15 @@ function withoutToken(protocols: string | undefined): string {
   return listOf(protocols)
     .filter((protocol) => !protocol.startsWith(TOKEN_PROTOCOL))
     .join(", ");
+}
+
+/** Browsers do not send the cookie of the web UI here, because it is for another path; other clients might. */
+function withoutSession(cookies = ""): string {
+  return cookies
+    .split(";")
+    .map((cookie) => cookie.trim())
+    .filter((cookie) => !/^(?:__Secure-)?flotilla-\d*=/.test(cookie))
+    .join("; ");
 }
 
 function listOf(value = ""): string[] {

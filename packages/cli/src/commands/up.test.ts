@@ -73,7 +73,7 @@ test("the first output starts with ready, and lists the next commands and the lo
     logFile: "/data/fleet/flotilla.log",
   };
 
-  const text = renderReady(fleet, { ephemeral: false, asked: 2, isDefaultData: false, paint: plain });
+  const text = renderReady(fleet, { ephemeral: false, asked: 2, isDefaultData: false, ui: undefined, paint: plain });
 
   expect(text.split("\n")).toEqual([
     "ready  https://127.0.0.1:6443  hub and 2 members (member1, member2)",
@@ -100,9 +100,9 @@ test("an ephemeral fleet is reported as such", () => {
     logFile: "/data/fleet/flotilla.log",
   };
 
-  expect(renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, paint: plain })).toContain(
-    "data      in memory: objects are lost after a stop",
-  );
+  expect(
+    renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, ui: undefined, paint: plain }),
+  ).toContain("data      in memory: objects are lost after a stop");
 });
 
 const counts: Record<string, { asked: number | undefined; printsNote: boolean }> = {
@@ -120,7 +120,7 @@ for (const [behaviour, { asked, printsNote }] of Object.entries(counts)) {
       logFile: "/data/fleet/flotilla.log",
     };
 
-    const text = renderReady(fleet, { ephemeral: false, asked, isDefaultData: true, paint: plain });
+    const text = renderReady(fleet, { ephemeral: false, asked, isDefaultData: true, ui: undefined, paint: plain });
 
     expect(
       text.includes(

@@ -71,11 +71,21 @@ export const upCommand = defineCommand({
       value: "GATES",
       description: "feature gates of OpenKruise, in the format of its manager: CloneSetShortHash=true,…",
     },
+    "ui-port": {
+      type: "integer",
+      value: "P",
+      maximum: 65_535,
+      description: "port of the web UI on 127.0.0.1 (default: the one above --port, or any free one)",
+    },
+    "no-ui": { type: "boolean", description: "do not serve the web UI" },
+    open: { type: "boolean", description: "open the web UI in the browser" },
     ...controllerFlags,
     "allow-no-execute-taint-policy": taintPolicyFlag,
     ...hubProcessFlags,
   },
-  async run({ flags, output, signal, startFleet, environment }) {
+  async run({ flags, output, signal, startFleet, openBrowser, environment }) {
+    if (flags["no-ui"] && (flags.open || flags["ui-port"] !== undefined))
+      throw new UsageError("--no-ui serves no web UI, so --open and --ui-port do not fit with it");
     const memberNames = namesIn(flags["member-names"]);
     if (memberNames && flags.members !== undefined)
       throw new UsageError("give either --members N or --member-names A,B, not both");
@@ -90,20 +100,37 @@ export const upCommand = defineCommand({
         startMs: flags["start-ms"],
         kruise: flags.kruise === "none" ? "none" : "installed",
         kruiseGates: flags["kruise-gates"],
+        uiPort: flags["no-ui"] ? undefined : uiPort(flags["ui-port"], flags.port),
       },
       (text) => output.progress(text),
       signal,
     );
     output.progress("");
     const { url, members, kubeconfigs, logFile } = fleet;
+    const ui = fleet.uiLink?.();
     const isDefaultData = fleet.data === resolve(defaultDataDirectory(environment));
     output.result(
-      { url, data: fleet.data, members: [...members], kubeconfigs: Object.fromEntries(kubeconfigs), logFile },
+      {
+        url,
+        data: fleet.data,
+        members: [...members],
+        kubeconfigs: Object.fromEntries(kubeconfigs),
+        logFile,
+        ui: ui ?? null,
+      },
       () =>
         output.called(
-          renderReady(fleet, { ephemeral: flags.ephemeral, asked: flags.members, isDefaultData, paint: output.paint }),
+          renderReady(fleet, {
+            ephemeral: flags.ephemeral,
+            asked: flags.members,
+            isDefaultData,
+            ui,
+            paint: output.paint,
+          }),
         ),
     );
+    if (flags.open && ui !== undefined && !(await openBrowser(ui)))
+      output.warn("no browser could be started; open the link yourself");
     try {
       const failure = await Promise.race([fleet.failed, aborted(signal)]);
       if (failure) throw failure;
@@ -114,22 +141,30 @@ export const upCommand = defineCommand({
   },
 });
 
+/** Beside the hub's own, so that it is the same at the next start. */
+const uiPort = (asked: number | undefined, port: number): number =>
+  asked ?? (port === 0 || port === MAX_PORT ? 0 : port + 1);
+const MAX_PORT = 65_535;
+
 export interface ReadyPage {
   ephemeral: boolean;
   /** The value of --members; undefined if it was not given. */
   asked: number | undefined;
   isDefaultData: boolean;
+  /** The link of the web UI, if it is served. */
+  ui: string | undefined;
   paint: Paint;
 }
 
 export function renderReady(
   { url, members, kubeconfigs, data, logFile }: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">,
-  { ephemeral, asked, isDefaultData, paint }: ReadyPage,
+  { ephemeral, asked, isDefaultData, ui, paint }: ReadyPage,
 ): string {
   const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
   const status = isDefaultData ? "flotilla status" : `flotilla status --data ${data}`;
   return [
     `${paint.green("ready")}  ${url}  hub and ${members.length} member${members.length === 1 ? "" : "s"}${members.length > 0 ? ` (${shown})` : ""}`,
+    ...(ui === undefined ? [] : [`ui ${paint.cyan(ui)}`]),
     "",
     "Next, in another terminal:",
     `  ${paint.cyan(`export KUBECONFIG=${kubeconfigs.get(HUB) ?? ""}`)}`,
@@ -144,6 +179,9 @@ export function renderReady(
       ? "data      in memory: objects are lost after a stop"
       : `data      ${data}; the next start resumes from there`,
     `log       ${logFile}`,
+    ...(ui === undefined
+      ? []
+      : ["ui        the link above signs in once, within a minute; 'flotilla ui' prints a new one"]),
     "",
     "Ctrl-C stops.",
   ].join("\n");

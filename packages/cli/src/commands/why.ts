@@ -58,16 +58,31 @@ export const whyCommand = defineCommand({
     const { client } = hub;
     const namespace = chosenNamespace(flags, hub);
     try {
-      const kinds = await resolveNamed(client, { type, name, namespace }, signal, output.warn);
-      const found = await explainedAs(client, kinds, { namespace, name }, clock, signal);
-      const { lookAtCopies } = await import("../explain/look-at-copies.ts");
-      const explanation = await lookAtCopies(found, { client, clock, signal });
+      const explanation = await readWhy({ type, name, namespace }, { client, clock, signal, notify: output.warn });
       output.result(explanation as unknown as Json, () => renderWhy(explanation, output.width));
     } finally {
       await hub.close();
     }
   },
 });
+
+/** The explanation of the hub, with what the pods on the members report. `notify` is called with a warning. */
+export async function readWhy(
+  { type, name, namespace }: { type: string; name: string; namespace: string },
+  { client, clock, signal, notify }: WhyQuestion,
+): Promise<DeepReadonly<Explanation>> {
+  const kinds = await resolveNamed(client, { type, name, namespace }, signal, notify);
+  const found = await explainedAs(client, kinds, { namespace, name }, clock, signal);
+  const { lookAtCopies } = await import("../explain/look-at-copies.ts");
+  return lookAtCopies(found, { client, clock, signal });
+}
+
+interface WhyQuestion {
+  client: Client;
+  clock: Clock;
+  signal: AbortSignal;
+  notify?(text: string): void;
+}
 
 export function readResource([first = "", second]: readonly string[]): { type: string; name: string } {
   const slash = first.indexOf("/");

@@ -1,13 +1,13 @@
 /**
  * The hub's controllers against an API server anywhere. Every group, and every shard of `delivery`, has a Lease, and of
- * several processes one leads it. The others are warm: they have read everything that the controllers read, so a
- * take-over costs no list.
+ * several processes one leads it. The others are warm: they have read everything that the controllers read. One that takes
+ * over lists it again, because its watches may be behind (docs/adr/0084).
  *
  * A process that loses one of its Leases stops all its groups and starts over. That is rare, and its usual cause, an API
  * server that does not answer, concerns all Leases.
  */
 import { ApiError, HUB } from "@flotilla/apimachinery";
-import { invariant, sleep, VERSION } from "@flotilla/base";
+import { abortable, invariant, sleep, VERSION } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import type { ControllerOptions } from "@flotilla/cli";
 import { createClient, UnreachableError } from "@flotilla/client";
@@ -113,6 +113,11 @@ async function runTerm(options: RunControllersOptions, shard: Shard, signal: Abo
       for (const leadership of led.values()) leadership.check();
     },
   };
+  /**
+   * What another process wrote while it led must be known before anything is decided. A Lease that was won shows that one
+   * API server is current, and not that those are whose watches this process reads.
+   */
+  const readAgain = shared(options, () => term.refresh(over), over);
   const term = await startTerm(options, shard, { fence, isLeading: () => led.size > 0 }, over);
   let stopping: Promise<void> | undefined;
   const stop = (): Promise<void> => (stopping ??= term.stop());
@@ -120,9 +125,12 @@ async function runTerm(options: RunControllersOptions, shard: Shard, signal: Abo
 
   const lead = async (group: ControllerGroup, leadership: Leadership, ends: AbortSignal): Promise<void> => {
     led.set(group, leadership);
-    term.controllers.run(group);
-    options.log.info("leading", { group });
-    options.onStanding?.(group, "leading");
+    if (options.elects) await readAgain(ends);
+    if (!ends.aborted) {
+      term.controllers.run(group);
+      options.log.info("leading", { group });
+      options.onStanding?.(group, "leading");
+    }
     await untilAborted(ends);
     if (!signal.aborted) lost.abort();
     // Before the Lease is released: the next leader starts at once.
@@ -146,6 +154,29 @@ async function runTerm(options: RunControllersOptions, shard: Shard, signal: Abo
     await stop();
   }
   return lost.signal.aborted ? "lost" : "ended";
+}
+
+/** Groups win their Leases within moments, and share one list. */
+const SHARED_WITHIN_MS = 50;
+
+/** Calls that come within moments share one, which begins after all of them. It ends with the term, or for a caller with `ends`. */
+function shared(
+  { clock }: Pick<RunControllersOptions, "clock">,
+  work: () => Promise<void>,
+  over: AbortSignal,
+): (ends: AbortSignal) => Promise<void> {
+  let gathering: Promise<void> | undefined;
+  return async (ends) => {
+    gathering ??= sleep(clock, SHARED_WITHIN_MS, over).then(() => {
+      gathering = undefined;
+      return work();
+    });
+    try {
+      await abortable(gathering, ends);
+    } catch (error) {
+      if (!over.aborted && !ends.aborted) throw error;
+    }
+  };
 }
 
 type Lead = (group: ControllerGroup, leadership: Leadership, ends: AbortSignal) => Promise<void>;
@@ -250,7 +281,7 @@ async function startTerm(
   shard: Shard,
   { fence, isLeading }: { fence: Leadership; isLeading(): boolean },
   signal: AbortSignal,
-): Promise<ControllersTerm & { stop(): Promise<void> }> {
+): Promise<ControllersTerm & { refresh(ends: AbortSignal): Promise<void>; stop(): Promise<void> }> {
   const { clock, random, log } = options;
   const direct = await whenAnswered(() => directClusters(options.transport, signal), options, signal);
   const transport = fenceTransport(direct, fence, true);
@@ -317,6 +348,7 @@ async function startTerm(
   return {
     controllers,
     metrics,
+    refresh: (ends) => informers.refresh(ends),
     isQuiet: () => informers.isQuiet() && controllers.isQuiet() && events.isQuiet() && decisions.isQuiet(),
     stop: () => stopParts(parts),
   };

@@ -9,8 +9,8 @@ import { startPlayServer } from "./server.ts";
 const CONCURRENCY = 8;
 const LETTERS = "ghijklmnopqrstuvwxyz0123456789";
 
-export async function createApiServerRunner(): Promise<CaseRunner> {
-  const server = await startPlayServer();
+export async function createApiServerRunner(servers: number): Promise<CaseRunner> {
+  const server = await startPlayServer(servers);
   const used = new Set<string>();
   // Six characters, like the placeholder; random, because the store may contain namespaces of an earlier file.
   const newNamespace = (): string => {

@@ -1,4 +1,4 @@
-/** FleetDisruptionBudget: one number of pods that may be unavailable, over all members. */
+/** FleetDisruptionBudget: one number of pods that may be unavailable, over all members. Releases draw from it. */
 import { ownKind, s } from "@flotilla/apimachinery";
 
 export const FleetDisruptionBudget = ownKind({
@@ -10,7 +10,7 @@ export const FleetDisruptionBudget = ownKind({
   shortNames: ["fdb"],
   categories: ["flotilla"],
   description:
-    "FleetDisruptionBudget limits how many pods of the workloads that it selects are unavailable at once, over all members. Releases, drains, failover, rebalancing and evictions through the hub draw from the same number. Pods that cannot be observed count as unavailable.",
+    "FleetDisruptionBudget limits how many pods of the workloads that it selects are unavailable at once, over all members. Releases draw from it. Pods that cannot be observed count as unavailable.",
   spec: s.object(
     {
       selector: s.labelSelector("Selects templates in this namespace by their labels."),
@@ -40,7 +40,7 @@ export const FleetDisruptionBudget = ownKind({
       s.array(
         "What draws from the budget now.",
         s.object({
-          holder: s.string("What draws: `FleetRollout web-7c9f`, `drain member2`, `eviction shop/web-x`.", {
+          holder: s.string("What draws: `FleetRollout web-7c9f`.", {
             maxLength: 512,
           }),
           pods: s.integer("How many pods it may be making unavailable."),

@@ -46,7 +46,9 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
   if (input.newer !== undefined && status.phase !== "Superseded") supersede(release, input.newer);
   if (status.phase !== "Superseded") {
     const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition);
-    status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
+    // A release on its way back keeps the plan by which it went: its waves return in the reverse order.
+    const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
+    if (!isBack) status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
     obey(release, waves);
     if (status.phase === "Progressing") advance(release, waves);
     else if (status.phase === "RollingBack") rollBack(release);

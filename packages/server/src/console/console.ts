@@ -1,0 +1,322 @@
+/**
+ * The server of the web UI: the page, sessions, one stream, and requests to the hub on behalf of the signed-in user.
+ *
+ * It is a client of the hub like any other. It is served on loopback by `flotilla up` and `flotilla ui`, and below `/ui`
+ * on the port of a hub; the transport is the caller's. Nothing here has rights of its own.
+ */
+import { randomBytes } from "node:crypto";
+import { ApiError } from "@flotilla/apimachinery";
+import { FlotillaError, invariant, isObject, messageOf, UsageError } from "@flotilla/base";
+import type { Clock, Json, Log, Random } from "@flotilla/base";
+import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
+import type { HubConnection } from "@flotilla/cli";
+import { acceptKey } from "@flotilla/client";
+import { createAssets } from "./assets.ts";
+import { createConsoleApi } from "./console-api.ts";
+import { openExec } from "./exec.ts";
+import { COMMON_HEADERS, DATA_POLICY, pagePolicy } from "./page-headers.ts";
+import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
+import { createSessions } from "./sessions.ts";
+import type { Session } from "./sessions.ts";
+import { openStream } from "./stream.ts";
+import { createViewer } from "./viewers.ts";
+import type { Viewer } from "./viewers.ts";
+
+export type ConsoleRequest = Pick<
+  ApiRequest,
+  "method" | "path" | "query" | "headers" | "body" | "canUpgrade" | "signal"
+>;
+
+export interface Console {
+  /** Whether a path belongs to the console. */
+  owns(path: string): boolean;
+  handle(request: ConsoleRequest): Promise<ApiResponse>;
+  /** A code that signs in once, as the user of the connection; throws if there is none. */
+  issueCode(): string;
+  close(): Promise<void>;
+}
+
+export interface ConsoleOptions {
+  /**
+   * `connection`: everyone who has a code signs in as the user of this connection. `connect`: everyone signs in with a
+   * token of the hub.
+   */
+  signIn: { connection: HubConnection } | { connect(token: string): Promise<HubConnection> };
+  scheme: "http" | "https";
+  /** Host names besides loopback. */
+  hosts: ReadonlySet<string>;
+  /** The data directory of the hub, if it is on this machine. */
+  data: string;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+const PREFIX = "/ui";
+const HOUR_MS = 3_600_000;
+const MAX_STREAMS = 500;
+const MAX_STREAMS_OF_SESSION = 50;
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+/** An answer to the page: a status and a sentence. */
+class Refusal extends FlotillaError {
+  readonly status: number;
+  constructor(status: number, message: string, options?: ErrorOptions) {
+    super("Refused", message, options);
+    this.status = status;
+  }
+}
+
+export function createConsole(options: ConsoleOptions): Console {
+  const { signIn, scheme, hosts, data, clock, random, log } = options;
+  const isShared = "connection" in signIn;
+  const sessions = createSessions({ clock, random, idleMs: isShared ? 12 * HOUR_MS : HOUR_MS });
+  const assets = createAssets();
+  const api = createConsoleApi({ clock });
+  /** By the key of their credentials. */
+  const viewers = new Map<string, Promise<Viewer>>();
+  const streams = new Map<() => void, string>();
+
+  function viewerFor(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
+    let viewer = viewers.get(key);
+    if (!viewer) {
+      viewer = connect().then((hub) =>
+        createViewer({ key, hub, data, rightsMs: isShared ? 30_000 : 1_500, clock, log }, signal),
+      );
+      viewers.set(key, viewer);
+      viewer.catch(() => viewers.delete(key));
+    }
+    return viewer;
+  }
+
+  async function handle(request: ConsoleRequest): Promise<ApiResponse> {
+    try {
+      if (!isOurHost(request, hosts))
+        throw new Refusal(403, "this host name is not one of the console; open it by the address that was printed");
+      return await route(request);
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+
+  async function route(request: ConsoleRequest): Promise<ApiResponse> {
+    const path = request.path.slice(PREFIX.length);
+    if (path === "") return redirect("ui/");
+    if (path === "/session") return session(request);
+    if (path === "/stream" || path === "/exec") return upgrade(request, path);
+    if (path.startsWith("/api/")) return callApi(request, path.slice("/api/".length));
+    if (request.method !== "GET" && request.method !== "HEAD") throw new Refusal(405, "only GET is allowed here");
+    return page(request, path === "/" ? "index.html" : path.slice(1));
+  }
+
+  async function page({ headers }: ConsoleRequest, path: string): Promise<ApiResponse> {
+    const asset = await assets.find(path);
+    if (!asset) throw new Refusal(404, "there is no such page");
+    if (path === "index.html") {
+      const nonce = randomBytes(16).toString("base64");
+      const html = Buffer.from(asset.bytes).toString("utf8").replaceAll("__NONCE__", nonce);
+      return respond(200, html, {
+        "content-type": asset.type,
+        "content-security-policy": pagePolicy(nonce),
+        "cache-control": "no-store",
+      });
+    }
+    const accepted = headers["accept-encoding"] ?? "";
+    const encoding =
+      accepted.includes("br") && asset.packed.has("br")
+        ? "br"
+        : accepted.includes("gzip") && asset.packed.has("gzip")
+          ? "gzip"
+          : undefined;
+    return {
+      status: 200,
+      headers: {
+        ...COMMON_HEADERS,
+        "content-type": asset.type,
+        // The name of a file contains the hash of its content.
+        "cache-control": "public, max-age=31536000, immutable",
+        "content-security-policy": DATA_POLICY,
+        vary: "accept-encoding",
+        ...(encoding && { "content-encoding": encoding }),
+      },
+      body: (encoding && asset.packed.get(encoding)) ?? asset.bytes,
+    };
+  }
+
+  async function session(request: ConsoleRequest): Promise<ApiResponse> {
+    const cookie = cookieName(request, scheme);
+    if (request.method === "POST") {
+      requireOwnPage(request);
+      const given = bodyOf(request);
+      const viewer = await signedIn(given, request.signal);
+      const opened = sessions.open(viewer);
+      return json(201, describe(opened), { "set-cookie": setCookie(cookie, opened.id) });
+    }
+    const current = find(request);
+    if (request.method === "GET")
+      return current ? json(200, describe(current)) : json(401, { signIn: isShared ? "code" : "token" });
+    if (request.method !== "DELETE") throw new Refusal(405, "use GET, POST or DELETE");
+    requireProof(request, current);
+    if (current) sessions.end(current.id, "you signed out");
+    return json(200, {}, { "set-cookie": setCookie(cookie, "") });
+  }
+
+  async function signedIn(given: Json, signal: AbortSignal): Promise<Viewer> {
+    if (isShared) {
+      const code = isObject(given) && typeof given["code"] === "string" ? given["code"] : "";
+      if (!sessions.redeemCode(code))
+        throw new Refusal(401, "this link was used already, or is older than a minute; 'flotilla ui' prints a new one");
+      return viewerFor("connection", async () => signIn.connection, signal);
+    }
+    const token = isObject(given) && typeof given["token"] === "string" ? given["token"].trim() : "";
+    if (token === "") throw new Refusal(401, "give a token: 'kubectl create token NAME -n NAMESPACE' prints one");
+    const { createHash } = await import("node:crypto");
+    return viewerFor(createHash("sha256").update(token).digest("hex"), () => signIn.connect(token), signal);
+  }
+
+  const describe = ({ csrf, viewer }: Session): Json => ({
+    csrf,
+    user: viewer.user,
+    groups: [...viewer.groups],
+    server: viewer.hub.server,
+    signIn: isShared ? "code" : "token",
+  });
+
+  /** The session of a request whose cookie counts. */
+  function find(request: ConsoleRequest): Session | undefined {
+    // A page of another origin must not learn anything, and a navigation shows nothing of a session.
+    if (!isSameOrigin(request, scheme) || isNavigation(request)) return undefined;
+    const id = readCookie(request, cookieName(request, scheme).name);
+    return id === undefined ? undefined : sessions.find(id);
+  }
+  function requireOwnPage(request: ConsoleRequest): void {
+    if (!isSameOrigin(request, scheme)) throw new Refusal(403, "only the page of the console may ask this");
+  }
+  function requireProof(request: ConsoleRequest, current: Session | undefined): void {
+    requireOwnPage(request);
+    if (!current) throw new Refusal(401, "sign in first");
+    if (request.method !== "GET" && request.headers["x-flotilla-csrf"] !== current.csrf)
+      throw new Refusal(403, "the header x-flotilla-csrf is missing or wrong; reload the page");
+  }
+
+  async function callApi(request: ConsoleRequest, path: string): Promise<ApiResponse> {
+    const current = find(request);
+    requireProof(request, current);
+    if (!current) throw new Refusal(401, "sign in first");
+    if (request.body.length > MAX_BODY_BYTES) throw new Refusal(413, "the request is too large");
+    const signal = AbortSignal.any([request.signal, current.ended]);
+    return api.handle(current.viewer, { ...pick(request), path }, signal);
+  }
+
+  async function upgrade(request: ConsoleRequest, path: "/stream" | "/exec"): Promise<ApiResponse> {
+    // Browsers send the cookie with the handshake of any page, and a page may read what a socket receives.
+    if (request.headers["origin"] === undefined || !isSameOrigin(request, scheme))
+      throw new Refusal(403, "only the page of the console may open this");
+    const current = find(request);
+    if (!current) throw new Refusal(401, "sign in first");
+    const key = request.headers["sec-websocket-key"] ?? "";
+    if (!request.canUpgrade || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw new Refusal(426, "this is a WebSocket");
+    const own = [...streams.values()].filter((id) => id === current.id).length;
+    if (streams.size >= MAX_STREAMS || own >= MAX_STREAMS_OF_SESSION)
+      throw new Refusal(429, "there are too many open pages; close some and try again");
+    const { query } = request;
+    return {
+      status: 101,
+      headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-accept": acceptKey(key) },
+      body: new Uint8Array(),
+      upgrade(socket, head) {
+        let stop: (() => void) | undefined;
+        let isOver = false;
+        const forget = (): void => {
+          isOver = true;
+          if (stop) streams.delete(stop);
+        };
+        const opening =
+          path === "/stream"
+            ? openStream(socket, head, { session: current, clock, log, closed: forget })
+            : openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed: forget });
+        opening.then(
+          (end) => {
+            stop = end;
+            if (!isOver) streams.set(end, current.id);
+          },
+          (error: unknown) => {
+            log.debug("a stream of the console failed", { error });
+            socket.destroy();
+          },
+        );
+        return () => {
+          if (stop) stop();
+          else socket.destroy();
+        };
+      },
+    };
+  }
+
+  return {
+    owns: (path) => path === PREFIX || path.startsWith(`${PREFIX}/`),
+    handle,
+    issueCode() {
+      invariant(isShared, "codes sign in as the user of a connection");
+      return sessions.issueCode();
+    },
+    async close() {
+      for (const stop of Array.from(streams.keys())) stop();
+      sessions.close();
+      for (const viewer of viewers.values())
+        await viewer.then(
+          (each) => each.close(),
+          () => {},
+        );
+    },
+  };
+}
+
+const pick = ({
+  method,
+  query,
+  headers,
+  body,
+}: ConsoleRequest): Pick<ConsoleRequest, "method" | "query" | "headers" | "body"> => ({
+  method,
+  query,
+  headers,
+  body,
+});
+
+function bodyOf({ body }: ConsoleRequest): Json {
+  try {
+    return JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+  } catch (cause) {
+    throw new Refusal(400, "the body is not JSON", { cause });
+  }
+}
+
+function redirect(location: string): ApiResponse {
+  return { status: 308, headers: { ...COMMON_HEADERS, location }, body: new Uint8Array() };
+}
+
+function respond(status: number, text: string, headers: Record<string, string>): ApiResponse {
+  return { status, headers: { ...COMMON_HEADERS, ...headers }, body: Buffer.from(text) };
+}
+
+function json(status: number, value: Json, headers: Record<string, string> = {}): ApiResponse {
+  return respond(status, JSON.stringify(value), {
+    "content-type": "application/json",
+    "cache-control": "no-store",
+    "content-security-policy": DATA_POLICY,
+    ...headers,
+  });
+}
+
+/** Errors become a sentence that the page shows. */
+function refusalOf(error: unknown): ApiResponse {
+  if (error instanceof Refusal) return json(error.status, { message: error.message });
+  if (error instanceof ApiError) return json(error.status.code ?? 500, { message: error.message });
+  if (error instanceof UsageError) return json(400, { message: error.message });
+  if (error instanceof FlotillaError)
+    return json(error.code === "Unauthorized" ? 401 : error.code === "NotFound" ? 404 : 502, {
+      message: error.message,
+    });
+  return json(500, { message: messageOf(error) });
+}

@@ -1,0 +1,160 @@
+/**
+ * What happened, newest first: events of the hub, and who wrote which part of an object and when. The hub keeps events
+ * for an hour.
+ */
+import { HUB } from "@flotilla/apimachinery";
+import { isObject, messageOf } from "@flotilla/base";
+import type { Clock, DeepReadonly, JsonObject, Log, Timer } from "@flotilla/base";
+import { createInformers } from "@flotilla/controller-runtime";
+import { createKindResolver, find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
+import { Event } from "@flotilla/kubernetes";
+import type { HistoryEntry, HistoryMessage, ObjectRef, Scope } from "@flotilla/web";
+
+export interface HistoryTopicOptions {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  scope: Scope;
+  ref: ObjectRef | undefined;
+  send(message: HistoryMessage): void;
+  signal: AbortSignal;
+}
+
+const GATHER_MS = 300;
+const MAX_ENTRIES = 400;
+
+export async function openHistoryTopic(options: HistoryTopicOptions): Promise<void> {
+  const { client, clock, log, scope, ref, send, signal } = options;
+  const notes: string[] = [];
+  const sources = (scope.namespaces ?? [undefined]).map((namespace) =>
+    createInformers({
+      client: namespace === undefined ? client : eventsOf(client, namespace),
+      clock,
+      log,
+      scope: { cluster: HUB },
+    }),
+  );
+  const informers = sources.map((each) => each.of(Event));
+  let timer: Timer | undefined;
+  let writes: HistoryEntry[] = [];
+  const publish = (): void => {
+    timer = undefined;
+    if (signal.aborted) return;
+    const entries = informers
+      .flatMap((informer) => informer.list({ cluster: HUB }))
+      .filter((event) => !ref || concerns(event, ref))
+      .map(entryOf);
+    send({
+      entries: [...entries, ...writes].sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0)).slice(0, MAX_ENTRIES),
+      notes,
+    });
+  };
+  const changed = (): void => {
+    timer ??= clock.after(GATHER_MS, publish);
+  };
+  const stops = informers.map((informer) => informer.subscribe(changed));
+  signal.addEventListener("abort", () => {
+    timer?.cancel();
+    for (const stop of stops) stop();
+    for (const source of sources) source.close();
+  });
+  changed();
+  if (ref) {
+    try {
+      writes = await readWrites(client, ref, signal);
+    } catch (error) {
+      notes.push(`who changed it: ${messageOf(error)}`);
+    }
+    changed();
+  }
+}
+
+const eventsOf = (client: Client, namespace: string): Client => ({
+  ...client,
+  list: (kind, options) => client.list(kind, { ...options, namespace }),
+  watch: (kind, options) => client.watch(kind, { ...options, namespace }),
+});
+
+type AnyEvent = DeepReadonly<Event>;
+
+/** Bindings and works of an object are named after it. */
+function concerns({ involvedObject, metadata }: AnyEvent, { kind, name, namespace }: ObjectRef): boolean {
+  const about = involvedObject.name ?? "";
+  if (involvedObject.kind === kind && about === name)
+    return (involvedObject.namespace ?? metadata.namespace ?? "") === namespace || namespace === "";
+  const bound = `${name}-${kind.toLowerCase()}`;
+  return about === bound || about.startsWith(`${bound}-`);
+}
+
+function entryOf(event: AnyEvent): HistoryEntry {
+  const { metadata, involvedObject, reason, message, type, lastTimestamp, eventTime, count, source } = event;
+  const controller = event.reportingComponent || source?.component || "";
+  const about = `${involvedObject.kind ?? ""} ${involvedObject.namespace ? `${involvedObject.namespace}/` : ""}${involvedObject.name ?? ""}`;
+  const member = /^karmada-es-(.+)$/.exec(involvedObject.namespace ?? "")?.[1];
+  return {
+    at: lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? "",
+    place: member ?? (involvedObject.kind === "Cluster" ? (involvedObject.name ?? "hub") : "hub"),
+    type: /drift/i.test(reason ?? "")
+      ? "drift"
+      : /Schedul/.test(reason ?? "")
+        ? "decision"
+        : type === "Warning"
+          ? "warning"
+          : "event",
+    object: about,
+    who: controller,
+    text: `${reason ?? ""}: ${message ?? ""}`,
+    count: count ?? 1,
+  };
+}
+
+/** The last write of each manager, with the fields that it owns. */
+async function readWrites(client: Client, ref: ObjectRef, signal: AbortSignal): Promise<HistoryEntry[]> {
+  const kind = await createKindResolver({ client, cluster: HUB }).resolve(ref);
+  const object = await find(
+    client,
+    kind,
+    { cluster: HUB, namespace: ref.namespace || undefined, name: ref.name },
+    { signal },
+  );
+  const managers = (object?.metadata.managedFields ?? []) as readonly {
+    manager?: string;
+    operation?: string;
+    time?: string;
+    subresource?: string;
+    fieldsV1?: JsonObject;
+  }[];
+  return managers
+    .filter(({ subresource }) => subresource !== "status")
+    .map(({ manager = "", operation = "", time = "", fieldsV1 }) => ({
+      at: time,
+      place: "hub",
+      type: "change" as const,
+      object: `${ref.kind} ${ref.namespace ? `${ref.namespace}/` : ""}${ref.name}`,
+      who: manager,
+      text: `${operation}: ${fieldsOf(fieldsV1).join(", ")}`,
+      count: 1,
+    }));
+}
+
+const MAX_FIELDS = 12;
+
+/** The names of leaf fields: `spec.replicas`, `metadata.labels.app`. */
+function fieldsOf(fields: JsonObject | undefined): string[] {
+  const found: string[] = [];
+  const walk = (node: JsonObject, path: string, depth: number): void => {
+    const children = Object.entries(node).filter(([key]) => key.startsWith("f:"));
+    if (children.length === 0 || depth >= 3) {
+      if (path !== "") found.push(path);
+      return;
+    }
+    for (const [key, child] of children)
+      walk(isObject(child) ? child : {}, path === "" ? key.slice(2) : `${path}.${key.slice(2)}`, depth + 1);
+  };
+  walk(fields ?? {}, "", 0);
+  const unique = [...new Set(found)];
+  return unique.length > MAX_FIELDS
+    ? [...unique.slice(0, MAX_FIELDS), `and ${unique.length - MAX_FIELDS} more`]
+    : unique;
+}

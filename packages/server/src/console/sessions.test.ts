@@ -1,0 +1,48 @@
+import { createFakeClock, createSeededRandom } from "@flotilla/base";
+import { expect, test } from "vitest";
+import { createSessions } from "./sessions.ts";
+import type { Viewer } from "./viewers.ts";
+
+const MINUTE_MS = 60_000;
+const viewer = { key: "ann", user: "ann" } as Viewer;
+
+function setUp() {
+  const clock = createFakeClock();
+  return { clock, sessions: createSessions({ clock, random: createSeededRandom(1), idleMs: 60 * MINUTE_MS }) };
+}
+
+test("a code signs in once, and not after a minute", () => {
+  const { clock, sessions } = setUp();
+  const [first, second] = [sessions.issueCode(), sessions.issueCode()];
+
+  const used = [sessions.redeemCode(first), sessions.redeemCode(first), sessions.redeemCode("x")];
+  clock.advance(MINUTE_MS + 1_000);
+
+  expect(used).toEqual([true, false, false]);
+  expect(sessions.redeemCode(second)).toBe(false);
+});
+
+test("a session is found by its id until it is idle for too long, and its streams end then", () => {
+  const { clock, sessions } = setUp();
+  const session = sessions.open(viewer);
+
+  clock.advance(59 * MINUTE_MS);
+  const used = sessions.find(session.id);
+  clock.advance(61 * MINUTE_MS);
+
+  expect(used?.viewer).toBe(viewer);
+  expect(sessions.find(session.id)).toBeUndefined();
+  expect(session.ended.aborted).toBe(true);
+});
+
+test("ids and tokens of sessions differ, and an ended session stays ended", () => {
+  const { sessions } = setUp();
+  const [one, two] = [sessions.open(viewer), sessions.open(viewer)];
+
+  sessions.end(one.id, "you signed out");
+
+  expect(new Set([one.id, two.id, one.csrf, two.csrf]).size).toBe(4);
+  expect(sessions.find(one.id)).toBeUndefined();
+  expect(one.ended.reason).toBe("you signed out");
+  expect(sessions.find(two.id)).toBeDefined();
+});
