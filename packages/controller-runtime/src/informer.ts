@@ -272,7 +272,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       this.#enter("listing");
       this.#options.budget?.begin(this);
       this.#listing++;
-        this.#deletions.clear();
+      this.#deletions.clear();
       if (this.#streamsLists) {
         for await (const batch of client.watch(this.kind, { cluster, ...watched, sendInitialEvents: true, signal }))
           this.#take(batch);
