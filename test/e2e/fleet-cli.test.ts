@@ -375,7 +375,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(applied).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /not everything is healthy: .*Deployment shop\/web on member2: it cannot be read: /,
+        /not everything is applied and healthy: .*Deployment shop\/web on member2: it cannot be read: /,
       ) as string,
     });
     expect(applied.stdout).not.toContain("is healthy on member2");
