@@ -51,7 +51,9 @@ function outcome(work: () => unknown): "answered" | "refused" | "crashed" {
     work();
     return "answered";
   } catch (error) {
-    return error instanceof ApiError && error.status.code === 400 ? "refused" : "crashed";
+    // 403: a change of an immutable part, as some webhooks of OpenKruise answer.
+    const isRefusal = error instanceof ApiError && [400, 403].includes(error.status.code ?? 0);
+    return isRefusal ? "refused" : "crashed";
   }
 }
 

@@ -46,7 +46,7 @@ import { createHub } from "@flotilla/server";
 import type { Hub } from "@flotilla/server";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { eventually } from "../programs/eventually.ts";
-import { flotillaUser } from "@flotilla/flotilla";
+import { FleetRollout, flotillaUser, RolloutStrategy } from "@flotilla/flotilla";
 
 /** Longer than `eventually` waits, so that it says for what. */
 const LIMIT_MS = 90_000;
@@ -247,6 +247,32 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     // The pipeline's own objects carry no field managers, whichever transport wrote them.
     expect(items.map(({ metadata }) => metadata.managedFields)).toEqual(items.map(() => undefined));
     expect(items.length).toBeGreaterThan(0);
+  });
+
+  test("releases: a template with a strategy gets a FleetRollout", async () => {
+    const { client } = hub;
+    const strategy = {
+      apiVersion: "flotilla.dev/v1alpha1",
+      kind: "RolloutStrategy",
+      metadata: { name: "careful", namespace: "shop" },
+      spec: { selector: { matchLabels: { release: "careful" } }, waves: [{ name: "all" }] },
+    };
+    await client.create(RolloutStrategy, HUB, strategy as unknown as RolloutStrategy);
+    const policy = makePolicy("shop/api").selects("apps/v1", "Deployment", "api").duplicates(PUSHED).build();
+    await client.create(PropagationPolicy, HUB, policy);
+    await client.create(Deployment, HUB, makeDeployment("shop/api").labels({ release: "careful" }).build());
+
+    await see(
+      Deployment,
+      { cluster: PUSHED, namespace: "shop", name: "api" },
+      (deployment) => deployment !== undefined,
+    );
+    const { items } = (await eventually(
+      "a FleetRollout that ended",
+      () => client.list(FleetRollout, { cluster: HUB, namespace: "shop" }),
+      (seen) => seen?.items.some(({ status }) => status?.phase === "Succeeded") ?? false,
+    )) ?? { items: [] };
+    expect(items.map(({ spec }) => spec.target.name)).toEqual(["api"]);
   });
 
   test("OpenKruise and OCM: a ManifestWork's CloneSet runs on the member, and feedback returns", async () => {

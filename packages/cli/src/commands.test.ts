@@ -6,8 +6,8 @@ test("the command list repeats each command's own summary", async () => {
 });
 
 test("every command with a namespace of hub objects has the same fallback", async () => {
-  // Of the agent's credentials, and a filter of all namespaces.
-  const others = new Set(["agent", "register", "status"]);
+  // Of the agent's credentials and of the installed programs, and a filter of all namespaces.
+  const others = new Set(["agent", "register", "install", "uninstall", "webhooks", "status"]);
   const loaded = await Promise.all(commands.filter(({ name }) => !others.has(name)).map(({ load }) => load()));
   const flags = loaded.flatMap(({ flags: { namespace } }) => (namespace === undefined ? [] : [namespace]));
 
