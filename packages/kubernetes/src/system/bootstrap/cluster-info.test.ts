@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
-import { planSignatures } from "./cluster-info.ts";
+import { createFakeClient } from "@flotilla/testing/fake-client.ts";
+import { ConfigMap } from "../../configmap/configmap-kind.ts";
+import { planSignatures, publishClusterInfo } from "./cluster-info.ts";
 
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 
@@ -35,4 +37,15 @@ test("removes signatures of deleted tokens and replaces wrong ones", () => {
 
 test("without a kubeconfig there is nothing to sign", () => {
   expect(planSignatures({ other: "x" }, [TOKEN])).toBeUndefined();
+});
+
+test("API servers that start at the same time all publish cluster-info, and one of them wins", async () => {
+  const client = createFakeClient();
+  const { signal } = new AbortController();
+  const servers = ["https://127.0.0.1:1", "https://127.0.0.1:2", "https://127.0.0.1:3"];
+
+  await Promise.all(servers.map((server) => publishClusterInfo(client, "hub", { server, ca: "" }, signal)));
+
+  const { data } = await client.get(ConfigMap, { cluster: "hub", namespace: "kube-public", name: "cluster-info" });
+  expect(servers.filter((server) => data?.["kubeconfig"]?.includes(`server: ${server}\n`))).toHaveLength(1);
 });

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
+import { isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
 
 export const CLUSTER_INFO = { namespace: "kube-public", name: "cluster-info" } as const;
 /** Readable without credentials. */
@@ -37,9 +37,13 @@ function detachedSignature(content: string, id: string, secret: string): string 
   return `${header}..${signature}`;
 }
 
+/** Each conflict means that another API server of the same store has started meanwhile. */
+const MAX_ATTEMPTS = 10;
+
 /**
  * Publishes the address of a cluster's API server. A user's entry is preserved, because only the user knows the name
- * under which others reach it; a loopback address is ours and follows the port.
+ * under which others reach it; a loopback address is ours and follows the port. API servers of one store may do so at
+ * the same time.
  */
 export async function publishClusterInfo(
   client: Client,
@@ -48,24 +52,27 @@ export async function publishClusterInfo(
   signal: AbortSignal,
 ): Promise<void> {
   const kubeconfig = renderClusterInfo(server, ca);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await publish(client, cluster, kubeconfig, signal);
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !(isConflict(error) || isAlreadyExists(error))) throw error;
+    }
+  }
+}
+
+async function publish(client: Client, cluster: string, kubeconfig: string, signal: AbortSignal): Promise<void> {
   const present = await find(client, cluster, signal);
   if (!present) {
-    await client.create(
-      ConfigMap,
-      cluster,
-      { apiVersion: "v1", kind: "ConfigMap", metadata: { ...CLUSTER_INFO }, data: { [KUBECONFIG]: kubeconfig } },
-      { signal },
-    );
+    const metadata = { ...CLUSTER_INFO };
+    const created: ConfigMap = { apiVersion: "v1", kind: "ConfigMap", metadata, data: { [KUBECONFIG]: kubeconfig } };
+    await client.create(ConfigMap, cluster, created, { signal });
     return;
   }
   const written = present.data?.[KUBECONFIG];
   if (written === kubeconfig || (written !== undefined && !LOOPBACK.test(written))) return;
-  await client.update(
-    ConfigMap,
-    cluster,
-    { ...present, data: { ...present.data, [KUBECONFIG]: kubeconfig } },
-    { signal },
-  );
+  const data = { ...present.data, [KUBECONFIG]: kubeconfig };
+  await client.update(ConfigMap, cluster, { ...present, data }, { signal });
 }
 
 /** A kubeconfig with one unnamed cluster and no user, as installers write it. */
