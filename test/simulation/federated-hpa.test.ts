@@ -168,6 +168,21 @@ test("a template that no policy places is reported, and not scaled", async () =>
   });
 });
 
+test("warns of an annotation about missing metrics that has no effect", async () => {
+  const fleet = await start();
+  const wrong = autoscaler({}, { "flotilla.dev/missing-metrics": "stall" });
+  const path = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas";
+  const headers = { "content-type": "application/json" };
+
+  const body = Buffer.from(JSON.stringify(wrong));
+  const answer = await fleet.client.raw({ method: "POST", cluster: "hub", path, headers, body });
+
+  expect([answer.status, answer.headers["warning"]]).toEqual([
+    201,
+    expect.stringContaining("is not one of conservative, ignore, hold; conservative is used"),
+  ]);
+});
+
 const cron = (rules: CronFederatedHpa["spec"]["rules"], kind: "Deployment" | "FederatedHPA"): CronFederatedHpa => ({
   apiVersion: "autoscaling.karmada.io/v1alpha1",
   kind: "CronFederatedHPA",

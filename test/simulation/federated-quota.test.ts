@@ -5,7 +5,7 @@ import type { Json } from "@flotilla/base";
 import { createMemoryEngine } from "@flotilla/apiserver";
 import { federatedQuotaEnforcement } from "@flotilla/flotilla";
 import { FederatedResourceQuota, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
-import { Deployment, kubernetesKinds, Namespace, ResourceQuota } from "@flotilla/kubernetes";
+import { Deployment, Event, kubernetesKinds, Namespace, ResourceQuota } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -92,6 +92,23 @@ test("a workload that is scaled down or deleted gives back what it used", async 
 
   expect(scaled).toEqual([[2, "Success"], { cpu: "2" }]);
   expect(await usedOf(fleet)).toEqual({ cpu: "1" });
+});
+
+test("larger requests of a placed template that exceed the quota are reported, and not counted", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  await fleet.client.create(Deployment, "hub", deployment("first", 3));
+  await fleet.run(10_000);
+
+  const containers = [{ name: "first", resources: { requests: { cpu: "1" } } }];
+  const larger = { spec: { template: { spec: { containers } } } } as unknown as Json;
+  await fleet.client.patch(Deployment, { ...team, name: "first" }, larger, { type: "strategic" });
+  await fleet.run(30_000);
+
+  const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  expect(await usedOf(fleet)).toEqual({ cpu: "1500m" });
+  expect(items.filter(({ reason }) => reason === "ApplyPolicyFailed").map(({ message }) => message)).toContainEqual(
+    expect.stringContaining("exceeded for resource cpu: requested sum 3, limit 2."),
+  );
 });
 
 test("what was reserved for a write that never came is released after a while", async () => {

@@ -23,6 +23,7 @@ export { runAgent } from "./agent/run-agent.ts";
 export { createFleetMetrics } from "./autoscaling/fleet-metrics.ts";
 export { createQuota } from "./quota/create-quota.ts";
 export { federatedQuotaEnforcement } from "./quota/quota-enforcement.ts";
+export { missingMetricsWarning } from "./autoscaling/missing-metrics-warning.ts";
 export { createAutoscaling } from "./autoscaling/create-autoscaling.ts";
 export { auditorRole } from "./decisions/auditor-access.ts";
 export { createDecisions, decisionMetrics } from "./decisions/decision-recorder.ts";

@@ -18,7 +18,7 @@ import { MISSING_METRICS } from "../flotilla-names.ts";
 
 export type ReadonlyFederatedHpa = DeepReadonly<FederatedHpa>;
 
-const MISSING_METRICS_POLICIES = ["conservative", "ignore", "hold"] as const;
+export const MISSING_METRICS_POLICIES = ["conservative", "ignore", "hold"] as const;
 type MissingMetricsPolicy = (typeof MISSING_METRICS_POLICIES)[number];
 
 function missingMetricsPolicy({ metadata }: ReadonlyFederatedHpa): MissingMetricsPolicy {
