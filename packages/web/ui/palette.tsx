@@ -1,5 +1,5 @@
 /** Search and commands in one place: what the page knows answers at once, members answer a moment later. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { rankMatches } from "../src/rank.ts";
 import { formatShare } from "../src/format.ts";
 import { useFleet } from "./fleet-store.ts";
@@ -48,7 +48,7 @@ function Search({ onClose }: { onClose(): void }) {
     total: 0,
   });
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   useEffect(() => {
     if (text.trim().length < 2) return;
     const stop = new AbortController();

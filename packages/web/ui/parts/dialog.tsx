@@ -1,6 +1,6 @@
 /** The browser's own modal dialog: it keeps the focus, closes with Escape, and gives the focus back. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 export function Dialog({
   label,
@@ -16,7 +16,8 @@ export function Dialog({
   className?: string;
 }) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key is handled: what is typed right after the dialog was asked for belongs to it.
+  useLayoutEffect(() => {
     const dialog = element.current;
     if (!dialog) return;
     if (open && !dialog.open) dialog.showModal();
