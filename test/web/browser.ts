@@ -6,6 +6,12 @@ import type { Browser, Page } from "playwright-core";
 
 const INSTALLED = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/**
+ * Arguments of the bundled browser that a test must not have: in a single process a second context never renders, and the
+ * page is tested behind the web security that its users have.
+ */
+const UNSUITABLE = new Set(["--single-process", "--disable-web-security", "--allow-running-insecure-content"]);
+
 /** The reason why there is none, as a string. */
 export async function openBrowser(): Promise<Browser | string> {
   const named = process.env["CHROMIUM"];
@@ -15,7 +21,7 @@ export async function openBrowser(): Promise<Browser | string> {
   if (installed !== undefined) return chromium.launch({ executablePath: installed, args });
   try {
     const { default: bundled } = await import("@sparticuz/chromium");
-    return await chromium.launch({ executablePath: await bundled.executablePath(), args: [...bundled.args, ...args] });
+    return await chromium.launch({ executablePath: await bundled.executablePath(), args: [...bundled.args.filter((argument) => !UNSUITABLE.has(argument)), ...args] });
   } catch (error) {
     return `no browser runs here: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}; install chromium, or name one in $CHROMIUM`;
   }
