@@ -21,7 +21,10 @@ export async function openBrowser(): Promise<Browser | string> {
   if (installed !== undefined) return chromium.launch({ executablePath: installed, args });
   try {
     const { default: bundled } = await import("@sparticuz/chromium");
-    return await chromium.launch({ executablePath: await bundled.executablePath(), args: [...bundled.args.filter((argument) => !UNSUITABLE.has(argument)), ...args] });
+    return await chromium.launch({
+      executablePath: await bundled.executablePath(),
+      args: [...bundled.args.filter((argument) => !UNSUITABLE.has(argument)), ...args],
+    });
   } catch (error) {
     return `no browser runs here: ${error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error)}; install chromium, or name one in $CHROMIUM`;
   }
