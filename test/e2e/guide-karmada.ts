@@ -305,6 +305,9 @@ export const karmada: GuideTable = {
   "001 Testing & Verification 5": { hash: "26fbbdd6", prints: [/nginx/] },
   "001 Testing & Verification 6": {
     hash: "8b0f06e4",
+    // The status of a policy is gathered before it is written; a reader of the guide gets here later than a test.
+    given: (fleet) =>
+      fleet.becomes("hub", PropagationPolicy, "sample-cloneset-propagation", { status: { matched: 1, applied: 1 } }),
     prints: [/^uniteddeployment-propagation /m, /Matched: +1\n/, /Applied: +1\n/],
   },
   "001 CloneSet 1": {
