@@ -135,7 +135,7 @@ export type { CertificateSubject } from "./pki/certificate-subject.ts";
 export { DerError, derItems, readDer } from "./pki/der-reader.ts";
 export { der } from "./pki/der-writer.ts";
 export { pemBlocks, writePem } from "./pki/pem.ts";
-export { clusterOf } from "./pki/signed-requests.ts";
+export { boundsOf } from "./pki/signed-requests.ts";
 export { hasCertificate, tlsPairProblem } from "./pki/tls-pair.ts";
 export { validityOf } from "./pki/validity.ts";
 export { writeCertificateRequest } from "./pki/write-request.ts";

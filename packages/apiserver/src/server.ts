@@ -2,7 +2,8 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
-import type { AnyStep, ApiError, ProtobufCodec } from "@flotilla/apimachinery";
+import type { AnyStep, ApiError, ClusterReader, ProtobufCodec } from "@flotilla/apimachinery";
+import { createClusterReader } from "./clusters/cluster-reader.ts";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, Log, MetricsText, Random } from "@flotilla/base";
 import type { Transport } from "@flotilla/client";
@@ -156,6 +157,8 @@ export interface ApiServer {
    * already exist. `id` is the value of `clusterId`.
    */
   onClusterGone(listener: (name: string, id: string) => void): () => void;
+  /** Reads what a cluster stores now. Throws 404 when the cluster does not exist. */
+  read(cluster: string): ClusterReader;
   /** Whether a cluster currently serves a resource in any version. */
   serves(cluster: string, group: string, resource: string): boolean;
   /** Notifies the listener of every existing cluster, and then of clusters that are added or whose kinds change. */
@@ -351,8 +354,9 @@ function forgetRemoved(clusters: Stored["clusters"], parts: readonly { forget(cl
 /** The methods of a server about its logical clusters. */
 function clusterApi({
   clusters,
+  store,
   accountTokens,
-}: Pick<OperationDependencies, "accountTokens"> & Pick<Stored, "clusters">): Pick<
+}: Pick<OperationDependencies, "accountTokens"> & Pick<Stored, "clusters" | "store">): Pick<
   ApiServer,
   | "addCluster"
   | "removeCluster"
@@ -363,6 +367,7 @@ function clusterApi({
   | "clusterId"
   | "isCluster"
   | "onClusterGone"
+  | "read"
   | "serves"
   | "onServed"
 > {
@@ -386,6 +391,7 @@ function clusterApi({
       const cluster = clusters.get(name);
       return cluster !== undefined && clusterId(cluster) === id;
     },
+    read: (name) => createClusterReader(store, findCluster({ clusters }, name)),
     onClusterGone: (listener) =>
       clusters.subscribe(({ type, cluster }) => {
         if (type === "gone") listener(cluster.name, clusterId(cluster));

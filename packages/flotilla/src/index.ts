@@ -1,3 +1,4 @@
+export { agentRegistration, isReplacedRegistration } from "./access/agent-registration.ts";
 export { agentCertificateLifetime } from "./access/certificate-lifetimes.ts";
 export { createAgent } from "./agent/create-agent.ts";
 export type { Agent, AgentOptions, HubApis } from "./agent/create-agent.ts";

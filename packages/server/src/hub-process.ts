@@ -67,7 +67,7 @@ import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreProblems } from "./data/store-problems.ts";
 import type { WatchedStore } from "./data/store-problems.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
-import { FLOTILLA_GROUP } from "@flotilla/flotilla";
+import { FLOTILLA_GROUP, isReplacedRegistration } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
@@ -415,6 +415,8 @@ async function serveHttp(
     authenticator: createAuthenticator({
       tokens: server.tokens,
       isCluster: server.isCluster,
+      isReplaced: (cluster, user, registration) =>
+        cluster === HUB && isReplacedRegistration(user, registration, server.read(HUB)),
       anonymous: anonymous ?? new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
     }),
     tls: { ...certificates.serving, clientCa },

@@ -3,7 +3,7 @@ import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import https from "node:https";
 import { expect, test } from "vitest";
 import {
-  clusterOf,
+  boundsOf,
   createCertificateAuthority,
   openCertificateAuthority,
   parseCertificateRequest,
@@ -26,7 +26,7 @@ const requestFor = (subject: RequestSubject): CertificateRequest =>
 
 async function sign(
   request: CertificateRequest,
-  terms: { usages?: readonly string[]; lifetimeMs?: number; cluster?: string } = {},
+  terms: { usages?: readonly string[]; lifetimeMs?: number; cluster?: string; registration?: string } = {},
   clock: Clock = createFakeClock(),
 ): Promise<X509Certificate> {
   const authority = await createCertificateAuthority({ clock });
@@ -52,12 +52,14 @@ test("a certificate has the requested subject, key and alternative names", async
   expect(certificate.ca).toBe(false);
 });
 
-test("a signed request carries its cluster, and other certificates carry none", async () => {
+test("a signed request carries its cluster and the object it is bound to, and other certificates carry none", async () => {
   const authority = await createCertificateAuthority({ clock: createFakeClock() });
   const { certificate } = await authority.issueClient({ commonName: "admin", organizations: [] });
 
-  expect(clusterOf(await sign(requestFor({ CN: ["jane"] }), { cluster: "member1.7" }))).toBe("member1.7");
-  expect(clusterOf(new X509Certificate(certificate))).toBeUndefined();
+  const bound = { cluster: "member1.7", registration: "b6d1" };
+  expect(boundsOf(await sign(requestFor({ CN: ["jane"] }), bound))).toEqual(bound);
+  expect(boundsOf(await sign(requestFor({ CN: ["jane"] })))).toEqual({ cluster: "hub.1", registration: undefined });
+  expect(boundsOf(new X509Certificate(certificate))).toEqual({});
 });
 
 for (const text of ["a + O=system:masters", "a\\, CN=admin", 'quoted "x"', "grüße", "#lead", " space ", "a=b"]) {
@@ -100,12 +102,15 @@ test("usages other than those of clients are rejected", async () => {
   );
 });
 
-test("over TLS a certificate is accepted in its own cluster only, and the error reports an expired one", async () => {
+test("over TLS a certificate is accepted in its own cluster and for its own object only, and the error reports an expired one", async () => {
   const authority = await createCertificateAuthority({ clock: systemClock });
   const past = createFakeClock(Date.now() - 2 * DAY_MS);
   const serving = await authority.issueServing([]);
   const terms = { usages: USAGES, lifetimeMs: HOUR_MS, cluster: "hub.1" };
   const good = authority.signRequest(requestFor({ CN: ["jane"] }), terms);
+  const [bound, replaced] = ["new", "old"].map((registration) =>
+    authority.signRequest(requestFor({ CN: ["jane"] }), { ...terms, registration }),
+  ) as [string, string];
   const old = openCertificateAuthority(authority, past).signRequest(requestFor({ CN: ["jane"] }), terms);
   const server = createHttpServer({
     handle: async ({ user }) => ({
@@ -113,7 +118,10 @@ test("over TLS a certificate is accepted in its own cluster only, and the error 
       headers: { "content-type": "application/json" },
       body: Buffer.from(JSON.stringify({ name: user?.name })),
     }),
-    authenticator: createAuthenticator({ isCluster: (name, id) => `${name}.1` === id }),
+    authenticator: createAuthenticator({
+      isCluster: (name, id) => `${name}.1` === id,
+      isReplaced: (_cluster, _user, registration) => registration === "old",
+    }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
   });
@@ -134,9 +142,12 @@ test("over TLS a certificate is accepted in its own cluster only, and the error 
     });
 
   const answers = [await ask(good, "/api"), await ask(good, "/clusters/member1/api"), await ask(old, "/api")];
+  const ofObjects = [await ask(bound, "/api"), await ask(replaced, "/api")];
   await server.close();
 
   expect(answers[0]).toBe('200 {"name":"jane"}');
+  expect(ofObjects[0]).toBe('200 {"name":"jane"}');
+  expect(ofObjects[1]).toMatch(/^401 .*"Unauthorized: the client certificate was issued for an earlier registration/);
   expect(answers[1]).toMatch(/^401 .*"message":"Unauthorized"/);
   expect(answers[2]).toMatch(
     /^401 .*"message":"Unauthorized: the client certificate expired at \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ; request a new one"/,

@@ -7,7 +7,7 @@ import { createCertificateAuthority } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
 import { notTried, runAttempts, statusOf, verdictOf, type Attack, type Attempt } from "../attack.ts";
 import { createJoinToken, registerAgent, requestCertificate } from "../agent-identity.ts";
-import { must, type World } from "../world.ts";
+import { eventually, must, type World } from "../world.ts";
 import type { Api } from "../../../test/programs/raw-client.ts";
 
 const CLUSTERS = "/apis/cluster.karmada.io/v1alpha1/clusters";
@@ -273,4 +273,46 @@ const foreignNames: Attack = {
   },
 };
 
-export const agents: readonly Attack[] = [stealCredentials, joinTokens, foreignObjects, hostileStatus, foreignNames];
+const formerAgent: Attack = {
+  name: "agents/former-agent",
+  claim: "the certificate of an agent whose cluster left is worth nothing when the name is registered again",
+  short: true,
+  async run(world) {
+    const { admin } = world;
+    const name = nextName();
+    const former = await registerAgent(world, name);
+    const own = `${CLUSTERS}/${name}`;
+    const works = `${WORKS}/namespaces/karmada-es-${name}/works`;
+    const before = await statusOf(former.get(own));
+    await must(admin.delete(own));
+    const isGone = async (): Promise<true | undefined> => ((await admin.get(own)).status === 404 ? true : undefined);
+    const hasLeft = async (): Promise<true | undefined> =>
+      (await statusOf(former.get(own))) >= 400 ? true : undefined;
+    const limitMs = 15_000;
+    if (!(await eventually(isGone, limitMs)) || !(await eventually(hasLeft, limitMs)))
+      return notTried("a name that is registered again", "the cluster did not leave");
+    const present = await registerAgent(world, name);
+    const failures: string[] = [];
+    const seen: string[] = [`before it left: ${before}`, `the new agent: ${await statusOf(present.get(own))}`];
+    for (const [what, send] of [
+      ["reads its Cluster", () => former.get(own)],
+      ["reads its Works", () => former.get(works)],
+      ["reads its Secrets", () => former.get(`${SECRETS}/${name}`)],
+      ["asks for a new certificate", () => former.get("/apis/certificates.k8s.io/v1/certificatesigningrequests")],
+    ] as const) {
+      const status = await statusOf(send());
+      seen.push(`the former agent ${what}: ${status}`);
+      if (status !== 401) failures.push(`the former agent ${what}: ${status}`);
+    }
+    return verdictOf("a cluster that leaves and is registered again by another agent", failures, seen.join(", "));
+  },
+};
+
+export const agents: readonly Attack[] = [
+  stealCredentials,
+  joinTokens,
+  foreignObjects,
+  hostileStatus,
+  foreignNames,
+  formerAgent,
+];

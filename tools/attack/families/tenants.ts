@@ -1,6 +1,12 @@
 /** Users with few permissions: of a namespace, of a logical cluster, of everything but only to read (S3). */
-import { runAttempts, type Attack, type Attempt } from "../attack.ts";
-import { MEMBERS, must } from "../world.ts";
+import { once } from "node:events";
+import https from "node:https";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { systemClock } from "@flotilla/base";
+import { countStatuses, runAttempts, statusOf, verdictOf, type Attack, type Attempt } from "../attack.ts";
+import { MEMBERS, must, type World } from "../world.ts";
 
 const RBAC = "/apis/rbac.authorization.k8s.io/v1";
 const LOGICAL_CLUSTERS = "/apis/flotilla.dev/v1alpha1/logicalclusters";
@@ -17,7 +23,10 @@ const reader: Attack = {
     await must(
       admin.create(`${RBAC}/clusterroles`, {
         metadata: { name },
-        rules: [{ apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] }],
+        rules: [
+          { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch"] },
+          { nonResourceURLs: ["*"], verbs: ["get"] },
+        ],
       }),
     );
     await must(
@@ -40,6 +49,10 @@ const reader: Attack = {
         what: "create a token",
         send: () => api.create("/api/v1/namespaces/kube-system/serviceaccounts/default/token", { spec: {} }),
       },
+      { what: "the stream of a standby hub", send: () => orStream(api.get("/replication/changes")) },
+      { what: "the stream of a standby hub by POST", send: () => orStream(api.create("/replication/changes", "")) },
+      { what: "the end of this hub", send: () => api.create("/replication/step-down?term=99&name=thief", "") },
+      { what: "metrics", send: () => api.get("/metrics"), expected: [200] },
       { what: "exec by GET", send: () => api.get("/api/v1/namespaces/default/pods/x/exec?command=sh") },
       {
         what: "the hub's own kubeconfig, as administrator",
@@ -47,9 +60,14 @@ const reader: Attack = {
       },
       { what: "read a Cluster", send: () => api.get("/apis/cluster.karmada.io/v1alpha1/clusters"), expected: [200] },
     );
-    return runAttempts("kubeconfigs and tokens, by a role with get, list and watch on everything", attempts);
+    return runAttempts("kubeconfigs, tokens and the store, by a role with get, list and watch on everything", attempts);
   },
 };
+
+/** A response that goes on is one that was granted. */
+const orStream = (answer: ReturnType<Attempt["send"]>): ReturnType<Attempt["send"]> =>
+  Promise.race([answer, delay(STREAM_MS, { status: 200, text: "a stream" })]);
+const STREAM_MS = 2_000;
 
 const namespaceAdmin: Attack = {
   name: "tenants/namespace-admin",
@@ -238,4 +256,170 @@ const pathTricks: Attack = {
   },
 };
 
-export const tenants: readonly Attack[] = [anonymous, reader, namespaceAdmin, logicalCluster, pathTricks];
+const GATE = "/apis/flotilla.dev/v1alpha1";
+const deputies: Attack = {
+  name: "tenants/deputies",
+  claim: "what a tenant writes makes the hub use nothing that the tenant cannot use",
+  short: true,
+  async run(world) {
+    const { admin } = world;
+    const { api, namespace, name } = await world.account();
+    const rbac = `${RBAC}/namespaces/${namespace}`;
+    const groups = ["flotilla.dev", "autoscaling.karmada.io", "policy.karmada.io"];
+    await must(
+      admin.create(`${rbac}/roles`, {
+        metadata: { name },
+        rules: groups.map((group) => ({ apiGroups: [group], resources: ["*"], verbs: ["*"] })),
+      }),
+    );
+    await must(
+      admin.create(`${rbac}/rolebindings`, {
+        metadata: { name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
+        subjects: [{ kind: "ServiceAccount", name, namespace }],
+      }),
+    );
+    const strategies = `${GATE}/namespaces/${namespace}/rolloutstrategies`;
+    const rollouts = `${GATE}/namespaces/${namespace}/fleetrollouts`;
+    const strategy = (gate: object, by = "s"): object => ({
+      apiVersion: "flotilla.dev/v1alpha1",
+      kind: "RolloutStrategy",
+      metadata: { name: by },
+      spec: { selector: { matchLabels: { app: "web" } }, waves: [{ name: "all", after: [gate] }] },
+    });
+    const pods = (image: string): object => ({
+      template: { spec: { restartPolicy: "Never", containers: [{ name: "main", image }] } },
+    });
+    await must(admin.create(strategies, strategy({ job: { template: pods("check:1") } }, "checked")));
+    const wave = (gate: object): object => ({ spec: { waves: [{ name: "all", after: [gate] }] } });
+    const sends: Record<string, Attempt["send"]> = {
+      "a gate asks the hub itself": () =>
+        api.create(strategies, strategy({ webhook: { url: `https://127.0.0.1:${world.port}/replication/changes` } })),
+      "a gate asks a metadata service": () =>
+        api.create(strategies, strategy({ metric: { server: "http://169.254.169.254", query: "up", min: "1" } })),
+      "a gate asks an address without a host": () =>
+        api.create(strategies, strategy({ metric: { server: "http:////", query: "up", min: "1" } })),
+      "a gate runs a Job": () => api.create(strategies, strategy({ job: { template: pods("evil:1") } })),
+      "a gate of the administrator runs another Job": () =>
+        api.patch("merge", `${strategies}/checked`, wave({ job: { template: pods("evil:1") } })),
+      "a release of a template of others": () =>
+        api.create(rollouts, {
+          apiVersion: "flotilla.dev/v1alpha1",
+          kind: "FleetRollout",
+          metadata: { name: "r" },
+          spec: {
+            target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+            template: { spec: { containers: [{ name: "main", image: "evil:1" }] } },
+          },
+        }),
+    };
+    const attempts: Attempt[] = Object.entries(sends).map(([what, send]) => ({ what, send }));
+    attempts.push({
+      what: "a gate that asks nothing",
+      send: () => api.create(strategies, strategy({ approval: {} }, "own")),
+      expected: [201],
+    });
+    return runAttempts(`${attempts.length - 1} references by a tenant who may write releases, and no more`, attempts);
+  },
+};
+
+const HELD_REQUESTS = { short: 300, full: 900 };
+const seats: Attack = {
+  name: "tenants/seats",
+  claim: "two logical clusters whose requests wait for webhooks of their own leave room for others",
+  short: true,
+  async run(world) {
+    const { admin } = world;
+    const name = `third-${Date.now().toString(36)}`;
+    await must(admin.create(LOGICAL_CLUSTERS, { metadata: { name }, spec: { profile: "member-bare" } }));
+    world.onEnd(() => admin.delete(`${LOGICAL_CLUSTERS}/${name}`));
+    const slow = await startSlowServer(world);
+    const count = world.isShort ? HELD_REQUESTS.short : HELD_REQUESTS.full;
+    const held: Promise<number>[] = [];
+    for (const member of MEMBERS) {
+      const owner = world.api({ token: await world.memberToken(member) }, { cluster: member });
+      const hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+      world.onEnd(() => owner.delete(`${hooks}/slow`));
+      await must(
+        owner.create(hooks, {
+          metadata: { name: "slow" },
+          webhooks: [
+            {
+              name: "slow.example.com",
+              clientConfig: { url: `${slow.url}/`, caBundle: slow.ca },
+              rules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["configmaps"] }],
+              sideEffects: "None",
+              admissionReviewVersions: ["v1"],
+              timeoutSeconds: 30,
+            },
+          ],
+        }),
+      );
+      for (let index = 0; index < count; index++)
+        held.push(
+          statusOf(owner.create("/api/v1/namespaces/default/configmaps", { metadata: { generateName: "held-" } })),
+        );
+    }
+    await delay(1_000);
+    const waits: number[] = [];
+    const odd: number[] = [];
+    const end = performance.now() + (world.isShort ? 2_000 : 20_000);
+    while (performance.now() < end && !world.signal.aborted) {
+      const start = performance.now();
+      const status = await statusOf(admin.get(`/clusters/${name}/api/v1/namespaces`));
+      waits.push(performance.now() - start);
+      if (status !== 200) odd.push(status);
+      await delay(50);
+    }
+    const longest = Math.round(Math.max(...waits));
+    slow.end();
+    const statuses = await Promise.all(held);
+    return verdictOf(
+      `${held.length} requests that wait for webhooks of two logical clusters, ${slow.calls()} calls of them`,
+      [
+        ...(slow.calls() === 0 ? ["no webhook was called"] : []),
+        ...(odd.length > 0 ? [`a third cluster was answered ${countStatuses(odd)}`] : []),
+        ...(longest > SEAT_LIMIT_MS ? [`a third cluster waited ${longest} ms`] : []),
+      ],
+      `a third cluster was answered ${waits.length} times and waited ${longest} ms at most; of the others ${countStatuses(statuses)}`,
+    );
+  },
+};
+/** Well below the 15 s after which a request without a seat is rejected. */
+const SEAT_LIMIT_MS = 2_000;
+
+/** A webhook that answers when it is told to. */
+async function startSlowServer(world: World): Promise<{ url: string; ca: string; calls(): number; end(): void }> {
+  const authority = await createCertificateAuthority({ clock: systemClock });
+  const { certificate: cert, key } = await authority.issueServing([]);
+  const ended = Promise.withResolvers<void>();
+  let calls = 0;
+  const server = https.createServer({ cert, key }, (request, response) => {
+    calls++;
+    request.resume();
+    void ended.promise.then(() => response.writeHead(503).end());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  world.onEnd(() => {
+    ended.resolve();
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ca: Buffer.from(authority.certificate).toString("base64"),
+    calls: () => calls,
+    end: ended.resolve,
+  };
+}
+
+export const tenants: readonly Attack[] = [
+  anonymous,
+  reader,
+  namespaceAdmin,
+  deputies,
+  logicalCluster,
+  pathTricks,
+  seats,
+];

@@ -18,6 +18,8 @@ export interface RequestTerms {
   lifetimeMs: number;
   /** The id of the logical cluster that accepts the certificate. */
   cluster: string;
+  /** The object to which the certificate is bound: it is not accepted for a later object of the same name. */
+  registration?: string | undefined;
 }
 
 /**
@@ -25,6 +27,7 @@ export interface RequestTerms {
  * UUIDs. As a single number below 2.25 it would be larger than Go can parse.
  */
 const CLUSTER_EXTENSION = "1.2.840.113556.1.8000.2554.50872.30253.43602.16495.47697.12461703.14197857";
+const REGISTRATION_EXTENSION = `${CLUSTER_EXTENSION}.1`;
 /** Allows for clock skew of clients. */
 const BACKDATE_MS = 5 * 60 * 1000;
 /** For a longer lifetime the five minutes do not matter, so they are taken off its end. */
@@ -60,18 +63,23 @@ export function signRequest(
       authorityKey(issuing),
       ...nameExtensions(request),
       extension(CLUSTER_EXTENSION, der.utf8(terms.cluster)),
+      ...(terms.registration === undefined ? [] : [extension(REGISTRATION_EXTENSION, der.utf8(terms.registration))]),
     ],
     signingKey: createPrivateKey(authority.key),
   });
 }
 
 /**
- * The id of the cluster that a certificate was signed for; undefined for certificates that were not signed for a
- * CertificateSigningRequest. Throws `DerError` if the certificate is not understood.
+ * The id of the cluster that a certificate was signed for, and the object to which it is bound; undefined for
+ * certificates that were not signed for a CertificateSigningRequest. Throws `DerError` if the certificate is not understood.
  */
-export function clusterOf(certificate: X509Certificate): string | undefined {
-  const value = extensionsOf(certificate).values.get(CLUSTER_EXTENSION);
-  return value && Buffer.from(value.content).toString();
+export function boundsOf(certificate: X509Certificate): Partial<Pick<RequestTerms, "cluster" | "registration">> {
+  const { values } = extensionsOf(certificate);
+  const textOf = (oid: string): string | undefined => {
+    const value = values.get(oid);
+    return value && Buffer.from(value.content).toString();
+  };
+  return { cluster: textOf(CLUSTER_EXTENSION), registration: textOf(REGISTRATION_EXTENSION) };
 }
 
 function usageExtensions(usages: readonly string[]): Buffer[] {

@@ -27,6 +27,8 @@ export interface AuthenticatorOptions {
    * CertificateSigningRequests are not accepted.
    */
   isCluster?(name: string, id: string): boolean;
+  /** Whether the object to which a certificate was bound when it was signed has been replaced by another of its name. */
+  isReplaced?(cluster: string, commonName: string, registration: string): boolean;
   /** The tokens of the server, or a fixed list. */
   tokens?: BearerTokens | readonly StaticToken[];
   /**
@@ -43,6 +45,7 @@ export function createAuthenticator({
   tokens = [],
   anonymous = false,
   isCluster = () => false,
+  isReplaced = () => false,
 }: AuthenticatorOptions = {}): Authenticator {
   const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
   /** A connection keeps its subject, and with it its user. */
@@ -53,14 +56,21 @@ export function createAuthenticator({
     return user;
   };
 
+  const isOld = ({ commonName, registration }: ClientSubject, cluster: string): boolean =>
+    registration !== undefined && isReplaced(cluster, commonName, registration);
+
   return {
     async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
       if (
         certificate &&
         isGoodIn(certificate, cluster) &&
         (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))
-      )
-        return userOf(certificate);
+      ) {
+        if (!isOld(certificate, cluster)) return userOf(certificate);
+        // Its owner proved to be the former one, and may know.
+        if (bearerToken === undefined)
+          throw unauthorized("the client certificate was issued for an earlier registration of this name; register again");
+      }
       if (bearerToken === undefined) {
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;

@@ -2,7 +2,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { formatTime } from "@flotilla/base";
-import { clusterOf, DerError, subjectOf, validityOf, type CertificateSubject } from "@flotilla/apimachinery";
+import { boundsOf, DerError, subjectOf, validityOf, type CertificateSubject } from "@flotilla/apimachinery";
 import { tokenDigest } from "../access/bearer-tokens.ts";
 import { ChunkAllowance } from "./chunk-allowance.ts";
 
@@ -11,7 +11,9 @@ export interface ClientSubject extends CertificateSubject {
   /** Identifies the certificate in reviews. */
   credentialId?: string;
   /** The id of the logical cluster whose CertificateSigningRequest it was signed for; it is valid there only. */
-  cluster?: string;
+  cluster?: string | undefined;
+  /** The object to which it was bound then. */
+  registration?: string | undefined;
 }
 
 export interface Peer {
@@ -64,11 +66,10 @@ function identityOf(socket: Parameters<typeof peerOf>[0], authorities: PeerAutho
         validToMs: validityOf(certificate).notAfterMs,
         untrusted: false,
       };
-    const cluster = clusterOf(certificate);
     return {
       subject: {
         ...subjectOf(certificate),
-        cluster,
+        ...boundsOf(certificate),
         credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
       },
       validToMs: validityOf(certificate).notAfterMs,

@@ -33,7 +33,7 @@ function makeWorld(): World {
     ended,
     async ask(action, query = "") {
       const request = {
-        method: action === "changes" ? "GET" : "POST",
+        method: "POST",
         query: new URLSearchParams(query),
         user: { name: "standby", groups: [] },
         signal: stop.signal,
@@ -72,7 +72,21 @@ beforeEach(() => void (world = makeWorld()));
 afterEach(() => world.close());
 
 describe("a standby", () => {
-  test("gets everything, and then every change", async () => {
+  test("following a hub is a POST: roles of auditors permit get on all paths", async () => {
+  const replication = createReplication({
+    engine: world.engine,
+    clock: createFakeClock(),
+    log: silentLog,
+    onSuperseded: () => {},
+  });
+
+  for (const action of ["changes", "step-down"] as const)
+    await expect(
+      replication.respond({ method: "GET", query: new URLSearchParams() } as unknown as ApiRequest, action),
+    ).rejects.toMatchObject({ status: { code: 405 } });
+});
+
+test("gets everything, and then every change", async () => {
     await world.hub.commit(put("/a", "1"));
     await world.hub.commit(put("/b", "2"));
 

@@ -1,6 +1,7 @@
 /**
- * The two requests of a standby: `GET /replication/changes` follows this hub, `POST /replication/step-down` ends it.
- * Authorized as any path: roles that permit all paths are those of administrators.
+ * The two requests of a standby: `POST /replication/changes` follows this hub, `POST /replication/step-down` ends it.
+ * Authorized as any path, for the verb `post`: whoever may follow reads every Secret, so reading all paths, which roles of
+ * auditors permit, is not enough.
  */
 import { badRequest, conflict, methodNotAllowed } from "@flotilla/apimachinery";
 import { formatTime, sleep } from "@flotilla/base";
@@ -40,7 +41,7 @@ export function createReplication({ engine, clock, log, onSuperseded }: Replicat
   return {
     async respond(request, action) {
       const { method, query, signal } = request;
-      if (method !== (action === "changes" ? "GET" : "POST")) throw methodNotAllowed();
+      if (method !== "POST") throw methodNotAllowed();
       const after = numberIn(query, "after");
       if (action === "step-down") return stepDown(query, after);
       const term = await readTerm(engine);

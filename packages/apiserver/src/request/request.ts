@@ -62,7 +62,13 @@ export interface ByteSink {
 }
 
 interface Credentials {
-  certificate?: { commonName: string; organizations: readonly string[]; credentialId?: string; cluster?: string };
+  certificate?: {
+    commonName: string;
+    organizations: readonly string[];
+    credentialId?: string;
+    cluster?: string | undefined;
+    registration?: string | undefined;
+  };
   bearerToken?: string;
   /** The SHA-256 of the token, if already computed. */
   bearerDigest?: string;

@@ -3,9 +3,9 @@
  * permission to use what gates name, and who approved what.
  */
 import { ApiError, field, labelSelectorOf } from "@flotilla/apimachinery";
-import type { Admission, AnyAdmission, FieldError } from "@flotilla/apimachinery";
+import type { Admission, AnyAdmission, ClusterReader, FieldError } from "@flotilla/apimachinery";
 import { formatTime, isObject } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
 import { createReferenceAccess } from "../access/reference-access.ts";
 import type { NamedObject } from "../access/reference-access.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
@@ -61,7 +61,7 @@ function namedIn(waves: Waves | undefined, path: string, namespace: string): Nam
             },
           ]
         : []),
-      // The hub creates the Job on the member with its own rights.
+      // The hub creates the Job on the member with its own permissions.
       ...(gate.job
         ? [{ path: `${at}.job`, access: { verb: "create", group: "batch", resource: "jobs", namespace } }]
         : []),
@@ -69,8 +69,20 @@ function namedIn(waves: Waves | undefined, path: string, namespace: string): Nam
   });
 }
 
-const destinations = (waves: Waves | undefined): string[] =>
-  gatesIn(waves, "").flatMap(({ gate }) => gate.metric?.server ?? gate.webhook?.url ?? []);
+/** Gates that use what they name. Any change of one is a new use: another query, another key, other pods. */
+const usingGates = (waves: Waves | undefined): Json =>
+  gatesIn(waves, "").flatMap(({ gate }) => (gate.metric || gate.webhook || gate.job ? [gate as Json] : []));
+
+/** The hub gives members what a FleetRollout contains, so its writer needs the permission to write the template. */
+function namedTarget({ metadata, spec: { target } }: DeepReadonly<FleetRollout>, read: ClusterReader): NamedObject {
+  const group = target.apiVersion.includes("/") ? target.apiVersion.slice(0, target.apiVersion.indexOf("/")) : "";
+  const served = Array.from(read.kinds()).find((each) => each.group === group && each.kind === target.kind);
+  const { namespace = "" } = metadata;
+  return {
+    path: "spec.target",
+    access: { verb: "update", group, resource: served?.plural ?? "*", namespace, name: target.name },
+  };
+}
 
 function checkWaves(waves: Waves | undefined, path: string): FieldError[] {
   const errors = (waves ?? []).flatMap((wave, index) => {
@@ -82,6 +94,11 @@ function checkWaves(waves: Waves | undefined, path: string): FieldError[] {
     );
   });
   for (const { gate, path: at } of gatesIn(waves, path)) {
+    // No permission could name its server.
+    const addresses = { "metric.server": gate.metric?.server, "webhook.url": gate.webhook?.url };
+    for (const [name, url] of Object.entries(addresses))
+      if (url !== undefined && !URL.canParse(url))
+        errors.push(field.invalid(`${at}.${name}`, url, "must be the address of a server"));
     if (gate.window && !isTimeZone(gate.window.timeZone))
       errors.push(
         field.invalid(`${at}.window.timeZone`, gate.window.timeZone, "must be a time zone such as Europe/Oslo"),
@@ -200,12 +217,15 @@ export function rolloutAdmissions(hub: string): readonly AnyAdmission[] {
     createReferenceAccess<RolloutStrategy>(hub, {
       for: RolloutStrategy,
       named: ({ metadata, spec }) => namedIn(spec.waves, "spec.waves", metadata.namespace ?? ""),
-      destination: ({ spec }) => destinations(spec.waves),
+      destination: ({ spec }) => usingGates(spec.waves),
     }),
     createReferenceAccess<FleetRollout>(hub, {
       for: FleetRollout,
-      named: ({ metadata, spec }) => namedIn(spec.strategy?.waves, "spec.strategy.waves", metadata.namespace ?? ""),
-      destination: ({ spec }) => destinations(spec.strategy?.waves),
+      named: (rollout, read) => [
+        namedTarget(rollout, read),
+        ...namedIn(rollout.spec.strategy?.waves, "spec.strategy.waves", rollout.metadata.namespace ?? ""),
+      ],
+      destination: ({ spec: { strategy = null } }) => strategy as Json,
     }),
   ] as readonly AnyAdmission[];
 }

@@ -31,6 +31,8 @@ export interface Console {
   /** Whether a path belongs to the console. */
   owns(path: string): boolean;
   handle(request: ConsoleRequest): Promise<ApiResponse>;
+  /** How many bytes of the body of a request may be read: who is not signed in sends a code at most. */
+  bodyLimit(request: Omit<ConsoleRequest, "body">): number;
   /** A code that signs in once, as the user of the connection; throws if there is none. */
   issueCode(): string;
   close(): Promise<void>;
@@ -57,6 +59,8 @@ const HOUR_MS = 3_600_000;
 const MAX_STREAMS = 500;
 const MAX_STREAMS_OF_SESSION = 50;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
+/** A code, or a token of the hub. */
+const MAX_SIGN_IN_BYTES = 16 * 1024;
 
 /** An answer to the page: a status and a sentence. */
 class Refusal extends FlotillaError {
@@ -183,7 +187,7 @@ export function createConsole(options: ConsoleOptions): Console {
   });
 
   /** The session of a request whose cookie counts. */
-  function find(request: ConsoleRequest): Session | undefined {
+  function find(request: Omit<ConsoleRequest, "body">): Session | undefined {
     // A page of another origin must not learn anything, and a navigation shows nothing of a session.
     if (!isSameOrigin(request, scheme) || isNavigation(request)) return undefined;
     const id = readCookie(request, cookieName(request, scheme).name);
@@ -203,7 +207,6 @@ export function createConsole(options: ConsoleOptions): Console {
     const current = find(request);
     requireProof(request, current);
     if (!current) throw new Refusal(401, "sign in first");
-    if (request.body.length > MAX_BODY_BYTES) throw new Refusal(413, "the request is too large");
     const signal = AbortSignal.any([request.signal, current.ended]);
     return api.handle(current.viewer, { ...pick(request), path }, signal);
   }
@@ -256,6 +259,7 @@ export function createConsole(options: ConsoleOptions): Console {
   return {
     owns: (path) => path === PREFIX || path.startsWith(`${PREFIX}/`),
     handle,
+    bodyLimit: (request) => (isOurHost(request, hosts) && find(request) ? MAX_BODY_BYTES : MAX_SIGN_IN_BYTES),
     issueCode() {
       invariant(isShared, "codes sign in as the user of a connection");
       return sessions.issueCode();

@@ -52,6 +52,8 @@ export async function openExec(
     closed: end,
   });
   ended.addEventListener("abort", end);
+  // Until the member answers, the page is not read: what it sends would have to be kept.
+  page.pause();
 
   const fail = (message: string): void => {
     page.send(Buffer.concat([Buffer.from([3]), Buffer.from(JSON.stringify({ status: "Failure", message }))]));
@@ -89,6 +91,7 @@ export async function openExec(
     });
     member = upstream;
     for (const data of early.splice(0)) upstream.send(data);
+    page.resume();
   } catch (error) {
     fail(error instanceof Error ? error.message : "the member cannot be reached");
   } finally {

@@ -15,7 +15,6 @@ export interface ServedConsole {
   close(): Promise<void>;
 }
 
-const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const HOST = "127.0.0.1";
 
 export async function serveConsole(
@@ -82,12 +81,13 @@ export async function serveConsole(
 async function answer(console: Console, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const stop = new AbortController();
   response.once("close", () => stop.abort());
-  const body = await readBody(request);
+  const head = requestOf(request, new Uint8Array(), stop.signal, false);
+  const body = await readBody(request, console.bodyLimit(head));
   if (!body) {
     send(response, { status: 413, headers: { connection: "close" }, body: new Uint8Array() });
     return;
   }
-  const asked = requestOf(request, body, stop.signal, false);
+  const asked = { ...head, body };
   if (asked.path === "/") {
     send(response, { status: 308, headers: { location: "/ui/" }, body: new Uint8Array() });
     return;
@@ -119,12 +119,12 @@ function requestOf(
 }
 
 /** Undefined when it is too large. */
-async function readBody(request: IncomingMessage): Promise<Uint8Array | undefined> {
+async function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request) {
     length += (chunk as Buffer).length;
-    if (length > MAX_BODY_BYTES) return undefined;
+    if (length > maxBytes) return undefined;
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks);

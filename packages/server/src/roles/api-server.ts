@@ -15,6 +15,7 @@ import { createClient } from "@flotilla/client";
 import type { Client, Transport } from "@flotilla/client";
 import {
   agentCertificateLifetime,
+  agentRegistration,
   apiServiceReferences,
   rolloutAdmissions,
   createDeletionProtection,
@@ -294,7 +295,12 @@ function createSystemManager(
       isManagedElsewhere: server.isManagedElsewhere,
       isPublishedElsewhere,
       signRequest: authority
-        ? (cluster, request, terms) => authority.signRequest(request, { ...terms, cluster: server.clusterId(cluster) })
+        ? (cluster, request, terms) =>
+            authority.signRequest(request, {
+              ...terms,
+              cluster: server.clusterId(cluster),
+              registration: cluster === HUB ? agentRegistration(request.commonName, server.read(HUB)) : undefined,
+            })
         : undefined,
       certificateLifetime: (cluster, request) => (cluster === HUB ? agentCertificateLifetime(request) : undefined),
     }),

@@ -33,7 +33,7 @@ export async function follow(
   const silent = new AbortController();
   const stop = AbortSignal.any([signal, silent.signal]);
   const after = replica.revision > 0 ? `?after=${replica.revision}` : "";
-  const response = await transport.raw({ method: "GET", path: `/replication/changes${after}`, cluster: HUB }, stop);
+  const response = await transport.raw({ method: "POST", path: `/replication/changes${after}`, cluster: HUB }, stop);
   if (response.status !== 200) throw await failureOf(response);
   const notice = (): ReturnType<Clock["after"]> =>
     clock.after(SILENCE_MS, () => silent.abort(new FlotillaError("Standby", "the primary sends nothing any more")));

@@ -4,7 +4,7 @@
  */
 import http from "node:http";
 import https from "node:https";
-import { FlotillaError, messageOf } from "@flotilla/base";
+import { CollectedBytes, FlotillaError, messageOf } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 
 interface GateRequest {
@@ -33,6 +33,7 @@ export function createAskGate(clock: Clock): AskGate {
     const timer = clock.after(TIMEOUT_MS, () =>
       timeout.abort(new GateError(`no answer within ${TIMEOUT_MS / 1000} s`)),
     );
+    const causeOf = (error: Error): Error => (timeout.signal.aborted ? (timeout.signal.reason as Error) : error);
     try {
       return await new Promise<string>((resolve, reject) => {
         const headers: Record<string, string> = { accept: "application/json" };
@@ -42,24 +43,23 @@ export function createAskGate(clock: Clock): AskGate {
           target,
           { method, headers, signal: AbortSignal.any([signal, timeout.signal]) },
           (answer) => {
-            const parts: Buffer[] = [];
-            let size = 0;
+            const received = new CollectedBytes();
             answer.on("data", (part: Buffer) => {
-              size += part.length;
-              if (size > MAX_ANSWER_BYTES)
+              received.add(part);
+              if (received.length > MAX_ANSWER_BYTES)
                 answer.destroy(new GateError(`the answer has more than ${MAX_ANSWER_BYTES} bytes`));
-              else parts.push(part);
+              else if (received.isInTinyChunks) answer.destroy(new GateError("the answer arrives in tiny pieces"));
             });
-            answer.on("error", reject);
+            answer.on("error", (error) => reject(causeOf(error)));
             answer.on("end", () => {
-              const text = Buffer.concat(parts).toString("utf8");
+              const text = received.join().toString("utf8");
               const status = answer.statusCode ?? 0;
               if (status >= 200 && status < 300) resolve(text);
               else reject(new GateError(`the server answered ${status}`));
             });
           },
         );
-        request.on("error", (error) => reject(timeout.signal.aborted ? (timeout.signal.reason as Error) : error));
+        request.on("error", (error) => reject(causeOf(error)));
         request.end(body);
       });
     } catch (error) {

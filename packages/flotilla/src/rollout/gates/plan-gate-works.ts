@@ -51,6 +51,10 @@ export function planGateWorks(
   );
 }
 
+/** Another object's Work may have the name; what members say of it is not the answer of this gate. */
+export const isWorkOf = ({ metadata }: DeepReadonly<FleetRollout>, work: DeepReadonly<Work>): boolean =>
+  work.metadata.annotations?.[GATE_OF] === `${metadata.namespace}/${metadata.name}`;
+
 const gateName = ({ metadata }: DeepReadonly<FleetRollout>, { wave, when, index }: Gate): string =>
   `gate-${metadata.name.slice(-40).replace(/^[^a-z0-9]+/, "")}-${fnv1a32(`${metadata.uid}/${wave}/${when}/${index}`).toString(16)}`;
 

@@ -20,7 +20,7 @@ import { gateType, isSameGate } from "../plan/plan-gates.ts";
 import type { AskGates } from "../rollout-controller.ts";
 import type { AskGate } from "./ask-http.ts";
 import { GateError } from "./ask-http.ts";
-import { planGateWorks, readWorks } from "./plan-gate-works.ts";
+import { isWorkOf, planGateWorks, readWorks } from "./plan-gate-works.ts";
 import { fillQuery, readMetric, readWebhook } from "./read-answers.ts";
 import type { Verdict } from "./read-answers.ts";
 
@@ -107,6 +107,8 @@ export function createGateRunner({
     const found: (DeepReadonly<Work> | undefined)[] = [];
     for (const work of wanted) {
       const known = works.get(keyOf(hub, work));
+      if (known && !isWorkOf(rollout, known))
+        throw new GateError(`another Work is named ${work.metadata.namespace}/${work.metadata.name}`);
       if (!known)
         try {
           await client.create(Work, hub, work, { signal });
