@@ -10,8 +10,10 @@ LABEL org.opencontainers.image.title="flotilla" \
       org.opencontainers.image.licenses="Apache-2.0"
 # glibc returns large buffers at once, as bin/flotilla sets it. Compiled code is not cached: the root is read-only.
 ENV NODE_ENV=production \
-    MALLOC_MMAP_THRESHOLD_=131072 \
-    MALLOC_TRIM_THRESHOLD_=131072
+    MALLOC_MMAP_THRESHOLD_=32768 \
+    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_MMAP_MAX_=16384 \
+    MALLOC_ARENA_MAX=2
 COPY --from=build /src/package.json /src/LICENSE /opt/flotilla/
 COPY --from=build /src/dist /opt/flotilla/dist
 RUN install -d -o 1000 -g 1000 -m 700 /var/lib/flotilla

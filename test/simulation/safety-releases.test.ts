@@ -53,7 +53,11 @@ beforeAll(async () => {
     stringData: { token: "of the monitoring", other: "of something else" },
   });
   await client.create(Deployment, "hub", makeDeployment(`${NAMESPACE}/web`).build());
-  await client.create(RolloutStrategy, "hub", makeStrategy("checked", [{ metric: METRIC }, { job: { template: JOB } }]));
+  await client.create(
+    RolloutStrategy,
+    "hub",
+    makeStrategy("checked", [{ metric: METRIC }, { job: { template: JOB } }]),
+  );
   await client.create(FleetRollout, "hub", makeRollout("web-1", [{ approval: {} }]));
 });
 afterAll(() => fleet.stop());
@@ -148,7 +152,7 @@ const changes: Record<string, { spec: JsonObject; message: string }> = {
   },
 };
 for (const [what, { spec, message }] of Object.entries(changes)) {
-  test(`a writer of strategies cannot change ${what} in a gate of somebody else`, async () => {
+  test(`a writer of strategies cannot change ${what} in a gate of another writer`, async () => {
     const key = { cluster: "hub", namespace: NAMESPACE, name: "checked" };
 
     await expect(ann.patch(RolloutStrategy, key, { spec }, { type: "merge", dryRun: true })).rejects.toThrow(message);
@@ -163,14 +167,17 @@ test("a writer of strategies can change the other fields", async () => {
 });
 
 test("a writer of FleetRollouts cannot release a template that they cannot write", async () => {
-  await expect(ann.create(FleetRollout, "hub", makeRollout("web-2", [{ approval: {} }]), { dryRun: true })).rejects.toThrow(
-    'spec.target: Forbidden: user "ann" cannot update deployments.apps "web" in the namespace "shop"',
-  );
+  await expect(
+    ann.create(FleetRollout, "hub", makeRollout("web-2", [{ approval: {} }]), { dryRun: true }),
+  ).rejects.toThrow('spec.target: Forbidden: user "ann" cannot update deployments.apps "web" in the namespace "shop"');
 });
 
 test("a writer of FleetRollouts cannot release an object of a kind that the hub does not serve", async () => {
   const rollout = makeRollout("web-2", [{ approval: {} }]);
-  const unknown = { ...rollout, spec: { ...rollout.spec, target: { apiVersion: "x.io/v1", kind: "Thing", name: "web" } } };
+  const unknown = {
+    ...rollout,
+    spec: { ...rollout.spec, target: { apiVersion: "x.io/v1", kind: "Thing", name: "web" } },
+  };
 
   await expect(ann.create(FleetRollout, "hub", unknown, { dryRun: true })).rejects.toThrow(
     'spec.target: Forbidden: user "ann" cannot update *.x.io "web"',

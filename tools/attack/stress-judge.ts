@@ -25,6 +25,8 @@ export interface StressObservation {
   peakMiB?: number;
   laterMiB?: number;
   laterSeconds?: number;
+  /** What the later memory consists of, as far as the hub reports it. */
+  laterHeap?: { usedMiB: number; totalMiB: number; externalMiB: number } | undefined;
 }
 
 /** How much longer deliveries may take than in the quiet phase of the same run. */
@@ -60,7 +62,7 @@ export function stressProblems(observation: StressObservation): string[] {
 }
 
 export function renderStress(observation: StressObservation, problems: readonly string[]): string {
-  const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds } = observation;
+  const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds, laterHeap } = observation;
   const delivery = (phase: string, { changes, p50Ms, p99Ms, longestMs, lost }: Delivery): string =>
     `           ${phase}  ${changes} deliveries, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, ${lost} lost`;
   return [
@@ -71,6 +73,11 @@ export function renderStress(observation: StressObservation, problems: readonly 
     delivery("quiet    ", quiet),
     delivery("stress    ", stress),
     `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${mib(laterMiB)} ${laterSeconds ?? 0} s later`,
+    ...(laterHeap
+      ? [
+          `           then       ${mib(laterHeap.usedMiB)} used of a heap of ${mib(laterHeap.totalMiB)}, ${mib(laterHeap.externalMiB)} of buffers`,
+        ]
+      : []),
     ...problems.map((problem) => `           problem    ${problem}`),
     "",
   ].join("\n");

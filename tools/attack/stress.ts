@@ -62,8 +62,9 @@ export async function runStress(minutes: number, report: (line: string) => void)
     load = undefined;
     const peakMiB = memory.peak();
     const later = await memoryLater(memory, idleMiB, hub);
+    const laterHeap = hub.isAlive() ? await readHeap(setUp.world) : undefined;
     await setUp.end();
-    return { minutes, quiet, stress, isHubAlive: hub.isAlive(), ...found, idleMiB, peakMiB, ...later };
+    return { minutes, quiet, stress, isHubAlive: hub.isAlive(), ...found, idleMiB, peakMiB, ...later, laterHeap };
   } finally {
     load?.disconnect();
     memory.stop();
@@ -143,6 +144,17 @@ async function stressHub(
     ...Array.from({ length: MEMBER_LANES }, (_, lane) => misbehaveInTurn(lane)),
   ]);
   return { thefts: [...thefts], broken: [...broken], visits: Object.fromEntries(visits) };
+}
+
+async function readHeap({ admin }: Visitor): Promise<StressObservation["laterHeap"]> {
+  const { text } = await must(admin.get("/metrics"));
+  const mibOf = (name: string): number =>
+    Number(new RegExp(`^${name} (\\S+)$`, "m").exec(text)?.[1] ?? Number.NaN) / 2 ** 20;
+  return {
+    usedMiB: mibOf("nodejs_heap_size_used_bytes"),
+    totalMiB: mibOf("nodejs_heap_size_total_bytes"),
+    externalMiB: mibOf("nodejs_external_memory_bytes"),
+  };
 }
 
 /** Preparations may fail beside other attacks, so only what was observed counts. */

@@ -15,6 +15,8 @@ const START = gauge("process_start_time_seconds", "Start time of the process sin
 const OPEN_FILES = gauge("process_open_fds", "Number of open file descriptors; only on Linux.");
 const MAX_FILES = gauge("process_max_fds", "Maximum number of open file descriptors; only on Linux.");
 const HEAP_USED = gauge("nodejs_heap_size_used_bytes", "Used size of the JavaScript heap in bytes.");
+const HEAP_TOTAL = gauge("nodejs_heap_size_total_bytes", "Memory that the JavaScript heap has taken in bytes.");
+const EXTERNAL = gauge("nodejs_external_memory_bytes", "Memory of buffers outside of the JavaScript heap in bytes.");
 const HEAP_LIMIT = gauge("nodejs_heap_size_limit_bytes", "Size limit of the JavaScript heap in bytes.");
 const LAGS = [50, 90, 99].map((percent) => ({
   percent,
@@ -35,6 +37,8 @@ export const processMetrics: readonly Metric[] = [
   OPEN_FILES,
   MAX_FILES,
   HEAP_USED,
+  HEAP_TOTAL,
+  EXTERNAL,
   HEAP_LIMIT,
   ...LAGS.map(({ metric }) => metric),
   BUSY,
@@ -54,6 +58,8 @@ export function writeProcessMetrics(text: MetricsText): void {
   writeGauge(text, OPEN_FILES, openFiles());
   writeGauge(text, MAX_FILES, maxFiles());
   writeGauge(text, HEAP_USED, [[[], heap.used_heap_size]]);
+  writeGauge(text, HEAP_TOTAL, [[[], heap.total_heap_size]]);
+  writeGauge(text, EXTERNAL, [[[], heap.external_memory]]);
   writeGauge(text, HEAP_LIMIT, [[[], heap.heap_size_limit]]);
   writeLag(text);
   writeGauge(text, BUSY, [[[], performance.eventLoopUtilization().utilization]]);

@@ -66,6 +66,7 @@ import { noteRunning, refuseSecondStart } from "./process/running.ts";
 import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreProblems } from "./data/store-problems.ts";
 import type { WatchedStore } from "./data/store-problems.ts";
+import { returnMemory } from "./process/return-memory.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
 import { FLOTILLA_GROUP, isReplacedRegistration } from "@flotilla/flotilla";
 
@@ -302,6 +303,8 @@ async function openProcess(
     ready() {
       isReady = true;
       growYoungGeneration();
+      const returning = returnMemory(systemClock);
+      opened.push(async () => returning.cancel());
       standby?.serving().catch((error: unknown) => log.error("the state of the standby was not written", { error }));
     },
     failed: failed.promise,

@@ -330,14 +330,17 @@ const seats: Attack = {
   short: true,
   async run(world) {
     const { admin } = world;
-    const name = `third-${Date.now().toString(36)}`;
-    await must(admin.create(LOGICAL_CLUSTERS, { metadata: { name }, spec: { profile: "member-bare" } }));
-    world.onEnd(() => admin.delete(`${LOGICAL_CLUSTERS}/${name}`));
+    const suffix = Date.now().toString(36);
+    const [name, ...attacking] = ["third", "one", "two"].map((each) => `${each}-${suffix}`);
+    for (const each of [name, ...attacking]) {
+      await must(admin.create(LOGICAL_CLUSTERS, { metadata: { name: each }, spec: { profile: "member-bare" } }));
+      world.onEnd(() => admin.delete(`${LOGICAL_CLUSTERS}/${each}`));
+    }
     const slow = await startSlowServer(world);
     const count = world.isShort ? HELD_REQUESTS.short : HELD_REQUESTS.full;
     const held: Promise<number>[] = [];
-    for (const member of MEMBERS) {
-      const owner = world.api({ token: await world.memberToken(member) }, { cluster: member });
+    for (const cluster of attacking) {
+      const owner = world.api({ token: world.adminToken }, { cluster });
       const hooks = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
       world.onEnd(() => owner.delete(`${hooks}/slow`));
       await must(
@@ -388,7 +391,7 @@ const seats: Attack = {
 /** Well below the 15 s after which a request without a seat is rejected. */
 const SEAT_LIMIT_MS = 2_000;
 
-/** A webhook that answers when it is told to. */
+/** A webhook that answers after `end`. */
 async function startSlowServer(world: World): Promise<{ url: string; ca: string; calls(): number; end(): void }> {
   const authority = await createCertificateAuthority({ clock: systemClock });
   const { certificate: cert, key } = await authority.issueServing([]);

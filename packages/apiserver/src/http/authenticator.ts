@@ -69,7 +69,9 @@ export function createAuthenticator({
         if (!isOld(certificate, cluster)) return userOf(certificate);
         // Its owner proved to be the former one, and may know.
         if (bearerToken === undefined)
-          throw unauthorized("the client certificate was issued for an earlier registration of this name; register again");
+          throw unauthorized(
+            "the client certificate was issued for an earlier registration of this name; register again",
+          );
       }
       if (bearerToken === undefined) {
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();

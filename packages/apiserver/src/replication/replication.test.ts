@@ -73,20 +73,20 @@ afterEach(() => world.close());
 
 describe("a standby", () => {
   test("following a hub is a POST: roles of auditors permit get on all paths", async () => {
-  const replication = createReplication({
-    engine: world.engine,
-    clock: createFakeClock(),
-    log: silentLog,
-    onSuperseded: () => {},
+    const replication = createReplication({
+      engine: world.engine,
+      clock: createFakeClock(),
+      log: silentLog,
+      onSuperseded: () => {},
+    });
+
+    for (const action of ["changes", "step-down"] as const)
+      await expect(
+        replication.respond({ method: "GET", query: new URLSearchParams() } as unknown as ApiRequest, action),
+      ).rejects.toMatchObject({ status: { code: 405 } });
   });
 
-  for (const action of ["changes", "step-down"] as const)
-    await expect(
-      replication.respond({ method: "GET", query: new URLSearchParams() } as unknown as ApiRequest, action),
-    ).rejects.toMatchObject({ status: { code: 405 } });
-});
-
-test("gets everything, and then every change", async () => {
+  test("gets everything, and then every change", async () => {
     await world.hub.commit(put("/a", "1"));
     await world.hub.commit(put("/b", "2"));
 

@@ -1,7 +1,7 @@
 /**
  * The two requests of a standby: `POST /replication/changes` follows this hub, `POST /replication/step-down` ends it.
- * Authorized as any path, for the verb `post`: whoever may follow reads every Secret, so reading all paths, which roles of
- * auditors permit, is not enough.
+ * Authorized as any path, for the verb `post`: a follower reads every Secret, so the permission to
+ * read all paths, which roles of auditors have, is not enough.
  */
 import { badRequest, conflict, methodNotAllowed } from "@flotilla/apimachinery";
 import { formatTime, sleep } from "@flotilla/base";

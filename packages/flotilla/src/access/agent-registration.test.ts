@@ -19,7 +19,10 @@ const users: Record<string, { user: string; want: string | undefined }> = {
     user: "system:open-cluster-management:oslo:agent1",
     want: "cluster-1",
   },
-  "of an agent without a cluster does not exist": { user: "system:open-cluster-management:rome:agent1", want: undefined },
+  "of an agent without a cluster does not exist": {
+    user: "system:open-cluster-management:rome:agent1",
+    want: undefined,
+  },
   "of another user does not exist": { user: "oslo", want: undefined },
 };
 for (const [behaviour, { user, want }] of Object.entries(users)) {
