@@ -45,6 +45,16 @@ describe("layers", () => {
       text: 'import { x } from "../override/b.ts";\n',
       want: [],
     },
+    "product code that imports the package of test harnesses is reported": {
+      path: "packages/server/src/hub.ts",
+      text: 'import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";\n',
+      want: ["packages/server/src/hub.ts: imports @flotilla/testing/fleet/fleet.ts, which is for tests"],
+    },
+    "a view of the web UI that imports another package is reported": {
+      path: "packages/web/ui/views/a.tsx",
+      text: 'import { x } from "@flotilla/server";\n',
+      want: ["packages/web/ui/views/a.tsx: web may not import server (tools/layers.ts)"],
+    },
     "a package missing from the table is reported": {
       path: "packages/novelty/src/a.ts",
       text: 'import { x } from "@flotilla/base";\n',
@@ -64,7 +74,6 @@ describe("layers", () => {
 
   test("a cycle between two packages is reported", () => {
     const findings = checkLayers([
-      file("packages/server/src/a.ts", 'import { x } from "@flotilla/testing";\n'),
       file("packages/server/src/b.ts", 'import { x } from "@flotilla/cli";\n'),
       file("packages/cli/src/c.ts", 'import { x } from "@flotilla/server";\n'),
     ]);
@@ -85,6 +94,17 @@ describe("layers", () => {
 });
 
 describe("cycles through files beside the folders", () => {
+  test("a view of the web UI and the frame that import each other are reported", () => {
+    const findings = checkLayers([
+      file("packages/web/ui/views/a.tsx", 'import type { ViewProps } from "../app.tsx";\n'),
+      file("packages/web/ui/app.tsx", 'import { View } from "./views/a.tsx";\n'),
+    ]);
+
+    expect(findings).toEqual([
+      "cycle between folders: web/ui/app.tsx -> web/ui/views/ -> web/ui/app.tsx (for example packages/web/ui/app.tsx -> packages/web/ui/views/a.tsx)",
+    ]);
+  });
+
   test("a folder and a file that import each other are reported", () => {
     const findings = checkLayers([
       file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),
@@ -149,6 +169,11 @@ describe("tidy rules", () => {
       path: "packages/base/src/a.simulation.test.ts",
       text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
       want: [],
+    },
+    "a swallowed error in a view of the web UI": {
+      path: "packages/web/ui/views/a.tsx",
+      text: "try { x(); } catch {}\n",
+      want: ["packages/web/ui/views/a.tsx swallows an error"],
     },
     "a swallowed error": {
       path: "packages/base/src/a.ts",

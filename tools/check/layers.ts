@@ -39,7 +39,7 @@ export function renderGraph(sources: readonly SourceFile[]): string[] {
 
 const isTest = (path: string): boolean =>
   /\.test\.ts$|\/testdata\/|\/test-[a-z-]+\.ts$|^packages\/testing\//.test(path);
-const isProduct = (path: string): boolean => /^packages\/[^/]+\/src\/.*\.ts$/.test(path) && !isTest(path);
+const isProduct = (path: string): boolean => /^packages\/[^/]+\/(?:src|ui)\/.*\.tsx?$/.test(path) && !isTest(path);
 const packageOf = (path: string): string => path.split("/")[1] ?? "";
 
 interface Import {
@@ -68,8 +68,9 @@ function checkImport({ file, target }: Import): string[] {
   const [, to = "", ...rest] = target.split("/");
   const allowed = packages[from];
   if (!allowed) return [`${file}: the package ${from} is missing from tools/layers.ts`];
+  if (to === "testing") return [`${file}: imports ${target}, which is for tests`];
   if (to === from) return [`${file}: imports its own package by name; import the file`];
-  if (rest.length > 0 && rest[0] !== "facts" && to !== "testing")
+  if (rest.length > 0 && rest[0] !== "facts")
     return [`${file}: imports ${target}; other packages are imported through their index.ts`];
   if (!allowed.includes("*") && !allowed.includes(to))
     return [`${file}: ${from} may not import ${to} (tools/layers.ts)`];
@@ -93,10 +94,12 @@ function betweenPackages({ file, target }: Import): Edge[] {
  * `apiserver/src/store/cache.ts`. A place is a folder, or a file beside the folders.
  */
 function siblings(file: string, target: string): Edge {
-  const [from, to] = [file, target].map((path) => path.replace(/^packages\/([^/]+)\/src\//, "$1/").split("/")) as [
-    string[],
-    string[],
-  ];
+  const parts = (path: string): string[] =>
+    path
+      .replace(/^packages\/(?:([^/]+)\/src\/)?/, "$1/")
+      .split("/")
+      .filter(Boolean);
+  const [from, to] = [parts(file), parts(target)];
   let depth = 0;
   while (depth < from.length - 1 && depth < to.length - 1 && from[depth] === to[depth]) depth++;
   const place = (path: readonly string[]): string =>

@@ -12,6 +12,8 @@ export function listSources(): SourceFile[] {
     .trimEnd()
     .split("\n");
   return names
-    .filter((path) => /\.(ts|md|json|sh|ya?ml)$|^bin\/|^\.ci\//.test(path) && existsSync(path))
+    .filter(
+      (path) => /\.(tsx?|css|md|json|sh|tpl|ya?ml)$|^deploy\/.*\.txt$|^bin\/|^\.ci\//.test(path) && existsSync(path),
+    )
     .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 }

@@ -3,7 +3,8 @@ import type { SourceFile } from "./sources.ts";
 
 const MAX_LINES = 500;
 /** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
-const MAY_BE_LONG = /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.md$|\.json$/;
+const MAY_BE_LONG =
+  /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.css$|\.md$|\.json$/;
 const GENERIC_NAME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 /** Beside its file; a suffix such as `.simulation` puts a test into another suite. */
 const UNIT_TEST = /^(packages|tools)\/.*\/[a-z0-9-]+\.test\.ts$/;
@@ -20,8 +21,8 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path }) => (GENERIC_NAME.test(path) ? "has a generic name; name it after its idea" : undefined),
   ({ path }) =>
     path.startsWith("packages/") &&
-    path.endsWith(".ts") &&
-    !/^[a-z0-9-]+(\.((contract|simulation|e2e)\.)?test|\.d)?\.ts$/.test(path.split("/").at(-1) ?? "")
+    /\.tsx?$/.test(path) &&
+    !/^[a-z0-9-]+(\.((contract|simulation|e2e)\.)?test|\.d)?\.tsx?$/.test(path.split("/").at(-1) ?? "")
       ? "is not kebab-case.ts"
       : undefined,
   ({ path, text }) =>
@@ -37,10 +38,11 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
       ? "is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts"
       : undefined,
   ({ path, text }) =>
-    path.endsWith(".ts") && /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*(\{\}|undefined|null)\)/.test(text)
+    /\.tsx?$/.test(path) && /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*(\{\}|undefined|null)\)/.test(text)
       ? "swallows an error"
       : undefined,
-  ({ path, text }) => (/[ \t]+$/m.test(text) && /\.(ts|md)$/.test(path) ? "has trailing white space" : undefined),
+  ({ path, text }) =>
+    /[ \t]+$/m.test(text) && /\.(tsx?|css|md|tpl)$/.test(path) ? "has trailing white space" : undefined,
   ({ text }) => (text !== "" && !text.endsWith("\n") ? "does not end with a line feed" : undefined),
 ];
 

@@ -79,6 +79,8 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
   ...reported("a manifest for tests", "test/e2e/testdata/karmadactl/manifests/web.yml"),
   ...reported("an alert", "monitoring/alerts.yaml"),
   ...reported("the dashboard", "monitoring/dashboard.json"),
+  ...reported("a view of the web UI", "packages/web/ui/views/a.tsx"),
+  ...reported("the notes of the chart", "deploy/chart/templates/NOTES.txt"),
   ...reported("the script of the CI", ".ci/run"),
   ...reported("a command without a suffix", "bin/flotilla"),
   "other JSON is not checked": { path: "test/contract/karmadactl-join.json", text: "told\n", want: [] },

@@ -50,7 +50,7 @@ const PHRASES: readonly RegExp[] = [
 ];
 
 /** All code, documents and manifests, the scripts, and the dashboard; other JSON is recorded or generated. */
-const CHECKED = /\.(?:ts|md|ya?ml)$|^monitoring\/.*\.json$|^\.ci\/run$|^bin\//;
+const CHECKED = /\.(?:tsx?|css|md|tpl|ya?ml)$|^deploy\/.*\.txt$|^monitoring\/.*\.json$|^\.ci\/run$|^bin\//;
 /** Tables that are generated from upstream's descriptions; and this check, which has to name the words. */
 const EXEMPT = /\/facts\/.*\.ts$|^tools\/check\/words(?:\.test)?\.ts$/;
 

@@ -18,10 +18,7 @@ import type { Theme } from "./theme.ts";
 import { FleetView } from "./views/fleet.tsx";
 import { viewChunks } from "./views/chunks.ts";
 import type { ChunkName } from "./views/chunks.ts";
-
-export interface ViewProps {
-  route: Route;
-}
+import type { ViewProps } from "./view.ts";
 
 export function App() {
   const [state, setState] = useState<SignIn | "starting">("starting");

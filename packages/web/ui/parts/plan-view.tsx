@@ -1,7 +1,7 @@
 /** A plan: what would change where, and what speaks against it. */
 import { t } from "../i18n.ts";
 import type { Plan, PlannedChange } from "../plan.ts";
-import { Fields } from "../views/why.tsx";
+import { Fields } from "./field-changes.tsx";
 
 const SIGN = { create: "+", update: "~", delete: "−" } as const;
 const TONE = { create: "good", update: "busy", delete: "bad" } as const;

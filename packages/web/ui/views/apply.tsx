@@ -1,6 +1,6 @@
 /** Manifests in, plan out, then apply. Files can be dropped anywhere on the view. */
 import { useState } from "preact/hooks";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { t } from "../i18n.ts";
 import { ApplyPanel } from "../parts/apply-panel.tsx";

@@ -1,6 +1,6 @@
 /** Views that are loaded when they are opened first. */
 import type { ComponentType } from "preact";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 
 export const viewChunks = {
   workloads: async () => (await import("./workloads.tsx")).WorkloadsView,

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { formatAgo, formatBytes } from "../../src/format.ts";
 import type { MemberRow } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { formatNumber, t } from "../i18n.ts";
 import { Bar } from "../parts/bar.tsx";
@@ -138,7 +138,7 @@ function Summary() {
   const { members, workloads } = useFleet();
   const count = (state: MemberRow["state"]): number => members.filter((member) => member.state === state).length;
   const [cpu, memory] = [sum(members, "cpu"), sum(members, "memory")];
-  const unwell = workloads.filter(({ health }) => health === "failed" || health === "stale").length;
+  const unhealthy = workloads.filter(({ health }) => health === "failed" || health === "stale").length;
   const moving = workloads.filter(({ health }) => health === "progressing").length;
   const away = count("away");
   return (
@@ -159,13 +159,13 @@ function Summary() {
       </div>
       <div>
         <dt>{t("Workloads healthy")}</dt>
-        <dd class={unwell > 0 ? "bad" : ""}>
-          {formatNumber(workloads.length - unwell - moving)}
+        <dd class={unhealthy > 0 ? "bad" : ""}>
+          {formatNumber(workloads.length - unhealthy - moving)}
           <small>/{formatNumber(workloads.length)}</small>
         </dd>
         <dd class="note">
-          {unwell > 0 ? (
-            <a href={href(["workloads"], { only: "unhealthy" })}>{t("{count} not healthy", { count: unwell })}</a>
+          {unhealthy > 0 ? (
+            <a href={href(["workloads"], { only: "unhealthy" })}>{t("{count} not healthy", { count: unhealthy })}</a>
           ) : moving > 0 ? (
             t("{count} in progress", { count: moving })
           ) : (

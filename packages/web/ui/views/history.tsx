@@ -1,7 +1,7 @@
 /** What happened, newest first. */
 import { formatAgo } from "../../src/format.ts";
 import type { HistoryEntry, HistoryMessage, Topic } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { t } from "../i18n.ts";
 import { Command } from "../parts/command.tsx";
 import { useNow, useTopic } from "../parts/hooks.ts";

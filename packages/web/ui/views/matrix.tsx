@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatShare } from "../../src/format.ts";
 import type { Cell, WorkloadRow } from "../../src/wire.ts";
 import { HEALTH } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { t } from "../i18n.ts";
 import { FIRST_COMMANDS, useFiltered, WorkloadFilters } from "../parts/filters.tsx";

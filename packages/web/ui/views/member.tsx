@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { formatAgo, formatBytes, formatShare } from "../../src/format.ts";
 import type { MemberRow } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { formatNumber, t } from "../i18n.ts";
 import { Action } from "../parts/action.tsx";

@@ -1,6 +1,6 @@
 /** Open Cluster Management: placements, what they chose, and the works that follow from them. */
 import type { ComponentChildren } from "preact";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { t } from "../i18n.ts";
 import { Bar } from "../parts/bar.tsx";

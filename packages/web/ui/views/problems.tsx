@@ -1,7 +1,7 @@
 /** What is wrong, worst first, with what to do about it. */
 import { useMemo, useState } from "preact/hooks";
 import type { Finding } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { t } from "../i18n.ts";
 import { Command } from "../parts/command.tsx";

@@ -4,6 +4,8 @@ import type { ObjectRef } from "../../src/wire.ts";
 import { formatAgo } from "../../src/format.ts";
 import { t } from "../i18n.ts";
 import { Command } from "../parts/command.tsx";
+import { Fields } from "../parts/field-changes.tsx";
+import type { FieldChange } from "../parts/field-changes.tsx";
 import { useLoaded, useNow } from "../parts/hooks.ts";
 import { Failed, Loading } from "../parts/states.tsx";
 import { request } from "../session.ts";
@@ -16,11 +18,6 @@ interface ExplainedPolicy {
   priority: number;
   selectsBy: string;
   reason: string;
-}
-interface FieldChange {
-  path: string;
-  before?: unknown;
-  after?: unknown;
 }
 /** The parts of an Explanation that are shown; `flotilla why -o json` prints the same. */
 export interface Explanation {
@@ -254,24 +251,4 @@ function Decision({ decision }: { decision: NonNullable<Explanation["decision"]>
       </div>
     </section>
   );
-}
-
-export function Fields({ changes }: { changes: readonly FieldChange[] }) {
-  if (changes.length === 0) return <span class="muted">–</span>;
-  return (
-    <ul class="plain fields">
-      {changes.map(({ path, before, after }) => (
-        <li key={path} class="mono">
-          <span class="muted">{path}</span> <del>{show(before)}</del> → <ins>{show(after)}</ins>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const MAX_SHOWN = 160;
-function show(value: unknown): string {
-  if (value === undefined) return "∅";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
 }

@@ -4,7 +4,7 @@ import type { ComponentType } from "preact";
 import type { ObjectRef, ObjectView } from "../../src/wire.ts";
 import { workloadId } from "../../src/wire.ts";
 import { formatShare } from "../../src/format.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { t } from "../i18n.ts";
 import { HealthWord } from "../parts/glyph.tsx";

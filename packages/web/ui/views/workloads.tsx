@@ -1,7 +1,7 @@
 /** Everything that is propagated, as a list. */
 import { formatShare } from "../../src/format.ts";
 import type { WorkloadRow } from "../../src/wire.ts";
-import type { ViewProps } from "../app.tsx";
+import type { ViewProps } from "../view.ts";
 import { useFleet } from "../fleet-store.ts";
 import { formatNumber, t } from "../i18n.ts";
 import { Bar } from "../parts/bar.tsx";
