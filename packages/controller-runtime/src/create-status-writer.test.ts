@@ -95,6 +95,32 @@ describe("progress", () => {
     await settle();
     expect(await status()).toEqual({ ready: "1" });
   });
+
+  test("waits for the whole delay while many objects progress one after another", async () => {
+    const { clock, writer, status, settle } = await setUp({ windowMs: 50 });
+    const others = async (count: number, everyMs: number): Promise<void> => {
+      for (let index = 0; index < count; index++) {
+        writer.set({ ...key, name: `other-${index}` }, "reflect", (object) => object, timing);
+        clock.advance(everyMs);
+        await settle();
+      }
+    };
+    await others(300, 2);
+
+    writer.set(key, "reflect", setting("ready", "1"), timing);
+    clock.advance(1499);
+    await settle();
+    expect(await status()).toBeUndefined();
+    clock.advance(1);
+    await settle();
+    expect(await status()).toEqual({ ready: "1" });
+
+    await others(100, 20);
+    writer.set(key, "reflect", setting("ready", "2"), timing);
+    clock.advance(20);
+    await settle();
+    expect(await status()).toEqual({ ready: "2" });
+  });
 });
 
 describe("batching", () => {

@@ -20,9 +20,11 @@ const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 60_000;
 /**
  * With more objects than this waiting, progress is gathered longer: a hub on which everything changes at once would
- * spend its writes on intermediate states. Below it, progress costs a few hundred writes per second at most.
+ * spend its writes on intermediate states.
  */
 const MANY_OBJECTS = 100;
+/** Likewise when for half a second more objects than this progress per second: a tenth of a core writes that often. */
+const MANY_PER_SECOND = 100;
 /**
  * Progress after a pause is gathered only this long: enough for what one event of a member causes in several
  * controllers. What follows waits for `everyMs`, so a busy object costs no more writes.
@@ -73,8 +75,18 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const writing = new Map<string, Promise<void>>();
   /** When an object was last written; the oldest first, and only the last few seconds. */
   const lastWrites = new Map<string, number>();
+  /** Rises by one with every object whose progress waits for a write, and falls with `MANY_PER_SECOND`. */
+  let progressing = 0;
+  let progressingAt = 0;
   let closed = false;
 
+  const progressingNow = (): number =>
+    Math.max(0, progressing - ((clock.now() - progressingAt) * MANY_PER_SECOND) / 1000);
+  const noteProgress = (): void => {
+    // Limited, so that half a second after the load it is over.
+    progressing = Math.min(progressingNow() + 1, MANY_PER_SECOND);
+    progressingAt = clock.now();
+  };
   const noteWrite = (id: string): void => {
     const now = clock.now();
     lastWrites.delete(id);
@@ -85,7 +97,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     }
   };
   const progressDelay = (id: string, everyMs: number, debounceMs: number): number => {
-    if (gathering.size > MANY_OBJECTS) return debounceMs;
+    if (gathering.size > MANY_OBJECTS || progressingNow() > MANY_PER_SECOND / 2) return debounceMs;
     const last = lastWrites.get(id);
     const waitMs = last === undefined ? 0 : last + everyMs - clock.now();
     return waitMs > 0 ? Math.max(windowMs, waitMs) : Math.min(windowMs, LEADING_MS);
@@ -181,8 +193,10 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       const { uid } = lister.get(key)?.metadata ?? {};
       let pending = gathering.get(id);
       if (pending && pending.uid !== uid) pending.timer?.cancel();
-      if (!pending || pending.uid !== uid)
+      if (!pending || pending.uid !== uid) {
         gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
+        if (everyMs !== undefined) noteProgress();
+      }
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
       // backoff.
