@@ -2,6 +2,7 @@
  * A controller for the few bindings that need it. A hub has thousands that do not, and each changes several times while
  * its workload starts; those cost one predicate call per event and are never queued.
  */
+import type { Kind } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
@@ -19,6 +20,9 @@ export interface BindingController {
    * change of every binding.
    */
   concerns(binding: Binding): boolean;
+  /** The bindings if unset. */
+  writes?: readonly Kind[];
+  concurrency?: number;
   watches?: readonly SourceRequest<ObjectKey>[];
   reconcile(binding: Binding, context: ReconcileContext & { key: ObjectKey }): Promise<Result>;
   /** Called when the binding is deleted; for controllers that keep state in memory. */
@@ -29,13 +33,16 @@ export function defineForBindings({
   stage,
   scope,
   concerns,
+  writes = [scope.kind],
+  concurrency,
   watches = [],
   reconcile,
   forget,
 }: BindingController): Controller<ObjectKey> {
   return defineKeyedController<ObjectKey>({
     name: stageName(stage, scope),
-    writes: [scope.kind],
+    writes,
+    concurrency,
     idOf: idOfKey,
     sources: [
       watch(scope.kind, ({ cluster, object, old }) =>

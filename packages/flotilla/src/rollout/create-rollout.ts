@@ -116,10 +116,12 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
     clock,
   });
 
-  const bindingOf = ({ cluster, object }: ObjectEvent) =>
-    object.metadata.namespace
-      ? [{ ...keyOf(cluster, object), name: bindingName(object.kind, object.metadata.name) }]
+  const bindingOf = ({ cluster, object }: ObjectEvent) => {
+    const { apiVersion, kind, metadata } = object;
+    return metadata.namespace && index.mayHaveReleases({ apiVersion, kind, ...metadata })
+      ? [{ ...keyOf(cluster, object), name: bindingName(kind, metadata.name) }]
       : [];
+  };
 
   return {
     index,

@@ -25,7 +25,17 @@ type Rollout = DeepReadonly<FleetRollout>;
 
 const BY_TARGET = "rollout.target";
 
+/** Names a template. */
+interface TemplateRef {
+  apiVersion: string;
+  kind: string;
+  namespace?: string;
+  name: string;
+}
+
 export interface ReleaseIndex extends Releases {
+  /** Whether a strategy of its namespace may select this template, or it has releases; cheap, because most have neither. */
+  mayHaveReleases(ref: TemplateRef): boolean;
   /** The releases of a template that strategies lead, the newest first. */
   rolloutsOf(template: Template): readonly Rollout[];
   /** Releases of any source, the newest first. */
@@ -94,6 +104,9 @@ export function createReleaseIndex({
   const get = (namespace: string, name: string): Rollout | undefined => rollouts.get({ cluster: hub, namespace, name });
 
   return {
+    mayHaveReleases: ({ apiVersion, kind, namespace = "", name }) =>
+      strategies.list({ cluster: hub, namespace }).length > 0 ||
+      rollouts.by(BY_TARGET, targetId(namespace, parseApiVersion(apiVersion).group, kind, name)).length > 0,
     rolloutsOf,
     allOf,
     strategyOf,

@@ -7,12 +7,13 @@
  */
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import { done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister, Source } from "@flotilla/controller-runtime";
-import { ResourceBinding } from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
 import { RELIST_RETRY_MS } from "../propagation/templates.ts";
 import type { Templates } from "../propagation/templates.ts";
-import { isAtHome } from "../propagation/binding-scope.ts";
+import { namespacedScope } from "../propagation/binding-scope.ts";
+import { defineForBindings } from "../propagation/define-for-bindings.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 import { planReleases } from "./plan/plan-releases.ts";
@@ -30,9 +31,10 @@ export interface ReleasesDependencies {
 
 export function createReleasesController(deps: ReleasesDependencies): Controller<ObjectKey> {
   const { hub, client, bindings, templates, index } = deps;
-  return defineController({
-    name: "releases",
-    for: ResourceBinding,
+  return defineForBindings({
+    stage: "releases",
+    scope: namespacedScope,
+    concerns: ({ spec }) => index.mayHaveReleases(spec.resource),
     watches: [
       { source: deps.templateChanges },
       // A strategy may select any template of its namespace.
@@ -40,14 +42,14 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
         bindings.list({ cluster, namespace: object.metadata.namespace }).map((binding) => keyOf(cluster, binding)),
       ),
       watch(FleetRollout, ({ cluster, object, old, deleted }) =>
-        deleted || old?.status?.phase !== object.status?.phase ? [bindingKeyOfRollout(cluster, object)] : [],
+        deleted || !old || old.status?.phase !== object.status?.phase ? [bindingKeyOfRollout(cluster, object)] : [],
       ),
     ],
     writes: [FleetRollout],
     concurrency: 32,
 
     async reconcile(binding, { log, signal }) {
-      if (!isAtHome(binding) || binding.metadata.deletionTimestamp) return done;
+      if (binding.metadata.deletionTimestamp) return done;
       const template = await templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid || !isReleasable(template)) return done;
