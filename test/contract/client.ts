@@ -405,7 +405,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
       test("a deleted object is not found", async () => {
         await create("a");
 
-        await client.delete(ConfigMap, keyOf("a"));
+        expect(await client.delete(ConfigMap, keyOf("a"))).toBe("gone");
 
         expect(isNotFound(await failureOf(client.get(ConfigMap, keyOf("a"))))).toBe(true);
       });
@@ -416,7 +416,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
           metadata: { name: "a", namespace, finalizers: ["example.com/hold"] },
         });
 
-        await client.delete(ConfigMap, keyOf("a"));
+        expect(await client.delete(ConfigMap, keyOf("a"))).toBe("going");
         const held = await client.get(ConfigMap, keyOf("a"));
         await client.patch(ConfigMap, keyOf("a"), { metadata: { finalizers: null } }, { type: "merge" });
 
@@ -465,7 +465,7 @@ export function describeClient(name: string, open: () => Promise<OpenedClient>):
         const created = await client.create(ConfigMap, cluster, makeMap("b"), { dryRun: true });
         const updated = await client.update(ConfigMap, cluster, { ...existing, data: { n: "2" } }, { dryRun: true });
         const applied = await client.apply(ConfigMap, cluster, makeMap("c", { n: "3" }), { dryRun: true });
-        await client.delete(ConfigMap, keyOf("a"), { dryRun: true });
+        expect(await client.delete(ConfigMap, keyOf("a"), { dryRun: true })).toBe("going");
 
         expect([created.metadata.name, updated.data, applied.data]).toEqual(["b", { n: "2" }, { n: "3" }]);
         expect(await client.get(ConfigMap, keyOf("a"))).toEqual(existing);

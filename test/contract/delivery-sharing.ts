@@ -111,7 +111,7 @@ export function describeSharing(opened: () => OpenDelivery): void {
       expect(await holders()).toEqual(["b"]);
       expect(await letGo("a")).toBe("gone");
       expect(await stored()).toBeDefined();
-      expect(await letGo("b")).toBe("going");
+      expect(await letGo("b")).toBe("gone");
       expect(await stored()).toBeUndefined();
       expect(await letGo("b")).toBe("gone");
     });

@@ -220,6 +220,18 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       );
     });
 
+    test("says whether a removed object is gone", async () => {
+      const remove = () => member.delivery.remove(web0, { mode: "delete" }, signal);
+      await apply(web());
+      expect(await remove()).toBe("gone");
+
+      await apply(web(({ metadata }) => (metadata.finalizers = ["example.com/hold"])));
+      expect(await remove()).toBe("going");
+      expect(await remove()).toBe("going");
+      await member.member.patch(Deployment, key, { metadata: { finalizers: null } }, { type: "merge" });
+      expect(await remove()).toBe("gone");
+    });
+
     test("releases an object without touching its workload", async () => {
       await apply(web());
 

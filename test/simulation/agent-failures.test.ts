@@ -43,7 +43,7 @@ const ready = async (): Promise<string | undefined> =>
     (await world.hub().client.get(Cluster, { cluster: "hub", name: CLUSTER })).status?.conditions ?? [],
     "Ready",
   )?.status;
-const removeOnHub = (name: string): Promise<void> =>
+const removeOnHub = (name: string): Promise<unknown> =>
   world.hub().client.delete(Deployment, { cluster: "hub", namespace: "shop", name });
 
 test("an agent that is offline for three days keeps its workloads, repairs drift, and catches up without a request storm", async () => {

@@ -97,6 +97,12 @@ export interface DeleteOptions extends WriteOptions {
   preconditions?: { uid?: string; resourceVersion?: string };
 }
 
+/**
+ * `gone`: the server has removed the object. `going`: finalizers and grace periods may keep it for a while, or the server
+ * does not say.
+ */
+type Deletion = "gone" | "going";
+
 export interface Client {
   get<T extends KubernetesObject>(kind: Kind<T>, key: ObjectKey, options?: ReadOptions): Promise<DeepReadonly<T>>;
   list<T extends KubernetesObject>(kind: Kind<T>, options: ListOptions): Promise<List<T>>;
@@ -133,10 +139,8 @@ export interface Client {
     object: DeepReadonly<T>,
     options?: ApplyOptions,
   ): Promise<DeepReadonly<T>>;
-  /**
-   * Resolves when the server has accepted the deletion; finalizers and grace periods may keep the object for a while.
-   */
-  delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<void>;
+  /** Resolves when the server has accepted the deletion. */
+  delete(kind: Kind, key: ObjectKey, options?: DeleteOptions): Promise<Deletion>;
   deleteCollection(kind: Kind, options: ListOptions & DeleteOptions): Promise<void>;
   /** Proxy, log, exec, discovery: streams bytes as they arrive. */
   raw(request: RawRequest, signal?: AbortSignal): Promise<RawResponse>;

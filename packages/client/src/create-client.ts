@@ -132,10 +132,12 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async delete(kind, key, options) {
-      await exchange(
+      const answer = await exchange(
         { verb: "delete", path: objectPath(kind, key.cluster, key), ...deleteBody(options) },
         options?.signal,
       );
+      // The object itself is the answer while it exists, and for a few kinds always.
+      return answer["kind"] === "Status" && answer["status"] === "Success" && !options?.dryRun ? "gone" : "going";
     },
 
     async deleteCollection(kind, options) {

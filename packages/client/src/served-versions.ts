@@ -127,7 +127,7 @@ export function createServedVersionsClient(client: Client): Client {
       return other.toOurs(await client.patch(other.kind as typeof kind, key, patch, options));
     },
     async delete(kind, key, options) {
-      await client.delete((await served(kind, key.cluster))?.kind ?? kind, key, options);
+      return client.delete((await served(kind, key.cluster))?.kind ?? kind, key, options);
     },
     async deleteCollection(kind, options) {
       await client.deleteCollection((await served(kind, options.cluster))?.kind ?? kind, options);

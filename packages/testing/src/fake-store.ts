@@ -47,7 +47,7 @@ export interface FakeStore {
   /** Replaces an object without its status, if the kind has the subresource. */
   update(target: Target, sent: ReadonlyObject): ReadonlyObject;
   updateStatus(target: Target, sent: ReadonlyObject): ReadonlyObject;
-  delete(kind: Kind, key: ObjectKey, preconditions?: { uid?: string; resourceVersion?: string }): void;
+  delete(kind: Kind, key: ObjectKey, preconditions?: { uid?: string; resourceVersion?: string }): "gone" | "going";
 }
 
 export function createFakeStore(clock: Clock, onChange: (change: Change) => void): FakeStore {
@@ -146,6 +146,7 @@ export function createFakeStore(clock: Clock, onChange: (change: Change) => void
       const next = copy(current);
       next.metadata.deletionTimestamp ??= formatTime(clock.now());
       commit({ verb: "delete", kind, cluster: key.cluster }, next, current);
+      return next.metadata.finalizers?.length ? "going" : "gone";
     },
   };
 }

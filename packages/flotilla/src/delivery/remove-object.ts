@@ -44,9 +44,8 @@ export function createRemoveObject(access: MemberAccess): Pick<Delivery, "remove
       return "gone";
     }
     const { uid, deletionTimestamp } = observed.metadata;
-    if (!deletionTimestamp)
-      await access.client.delete(kind, key, { propagationPolicy, preconditions: uid ? { uid } : undefined, signal });
-    return "going";
+    if (deletionTimestamp) return "going";
+    return access.client.delete(kind, key, { propagationPolicy, preconditions: uid ? { uid } : undefined, signal });
   }
 
   async function remove(removal: Removal, signal: AbortSignal): Promise<Removed> {

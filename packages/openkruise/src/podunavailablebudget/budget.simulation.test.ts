@@ -47,7 +47,7 @@ const names = (): string[] =>
     .pods()
     .filter(({ metadata }) => !metadata.deletionTimestamp)
     .map(({ metadata }) => metadata.name);
-const remove = (name: string, options = {}): Promise<void> =>
+const remove = (name: string, options = {}): Promise<unknown> =>
   member.client.delete(Pod, { cluster: MEMBER, namespace: NAMESPACE, name }, options);
 
 async function evict(name: string, body: object = {}): Promise<{ code: number; message: string }> {

@@ -73,7 +73,7 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
     return done;
   }
 
-  const remove = ({ metadata }: Managed, signal: AbortSignal): Promise<void | undefined> =>
+  const remove = ({ metadata }: Managed, signal: AbortSignal): Promise<unknown> =>
     unlessChanged(
       client.delete(
         ManagedCluster,
