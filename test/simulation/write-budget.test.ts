@@ -128,6 +128,21 @@ test("a CloneSet whose pods start stays within the write budget", async () => {
   await expectSilence(running);
 });
 
+test("a CloneSet whose pods never start has its first status within one write of each object", async () => {
+  const running = await start(0);
+
+  await running.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(6).build());
+  await running.run(10_000);
+
+  const statuses = running.writes().filter(({ part, subresource }) => part !== "policies" && subresource === "status");
+  expect(statuses.map(({ resource, count }) => `${count} ${resource}`).sort(), pipelineWrites(running).text).toEqual([
+    "1 clonesets.apps.kruise.io",
+    "1 resourcebindings.work.karmada.io",
+    "2 works.work.karmada.io",
+  ]);
+  await expectSilence(running);
+});
+
 const placements: Record<string, { policy: PropagationPolicy; readyOfTwelve: number }> = {
   divided: {
     policy: makePolicy("shop/web").selects("apps/v1", "Deployment", "web").weights({ member1: 2, member2: 1 }).build(),

@@ -7,11 +7,17 @@
 export const STATUS_WINDOW_MS = 50;
 
 /**
- * Preliminary reports and successes wait this long for the result: a starting copy, one that its member has not observed
- * yet, or a schedule that is visible in `spec.clusters` anyway. A pod takes about a second to start, so most workloads
- * are reported once, when they run. Failures and final states are never delayed.
+ * Preliminary reports and successes wait this long for the result: a starting copy, or one that its member has not
+ * observed yet. A pod takes about a second to start, so most workloads are reported once, when they run. Failures and
+ * final states are never delayed.
  */
 export const PROGRESS_DEBOUNCE_MS = 1_500;
+
+/**
+ * A schedule is visible in `spec.clusters`, so its condition waits a little longer than the first reports of the
+ * members, which then need no write of their own.
+ */
+export const SCHEDULED_DEBOUNCE_MS = PROGRESS_DEBOUNCE_MS + 250;
 
 /**
  * Later progress is reported at once, and then this often: a member's change passes two writers, so it is on the hub
