@@ -8,27 +8,40 @@ import { registerHooks } from "node:module";
 
 const PACKAGE = /^@flotilla\/([a-z-]+)$/;
 /** The folder `packages`, or `dist` of a built package. */
-const packages = new URL("../../", import.meta.url);
+const packages = new URL("../../", import.meta.url).href;
 
 export function resolveQuickly(): void {
   registerHooks({
     resolve(specifier, context, next) {
       const [, name] = PACKAGE.exec(specifier) ?? [];
-      if (name !== undefined) return found(new URL(`${name}/src/index.ts`, packages), "module-typescript");
+      if (name !== undefined) return found(`${packages}${name}/src/index.ts`, "module-typescript");
       const { parentURL } = context;
       if (parentURL !== undefined && specifier.startsWith(".")) {
-        if (specifier.endsWith(".ts")) return found(new URL(specifier, parentURL), "module-typescript");
+        if (specifier.endsWith(".ts")) return found(beside(parentURL, specifier), "module-typescript");
         // Others' modules may be of another format.
-        if (specifier.endsWith(".js") && parentURL.startsWith(packages.href))
-          return found(new URL(specifier, parentURL), "module");
+        if (specifier.endsWith(".js") && parentURL.startsWith(packages))
+          return found(beside(parentURL, specifier), "module");
       }
       return next(specifier, context);
     },
   });
 }
 
-const found = ({ href }: URL, format: string): { url: string; format: string; shortCircuit: true } => ({
-  url: href,
+const found = (url: string, format: string): { url: string; format: string; shortCircuit: true } => ({
+  url,
   format,
   shortCircuit: true,
 });
+
+/** Joins as `new URL` does, at a fraction of its cost: a start resolves ten thousand imports. */
+function beside(parentUrl: string, specifier: string): string {
+  let folder = parentUrl.slice(0, parentUrl.lastIndexOf("/"));
+  let path = specifier;
+  for (;;) {
+    if (path.startsWith("./")) path = path.slice("./".length);
+    else if (path.startsWith("../")) {
+      path = path.slice("../".length);
+      folder = folder.slice(0, folder.lastIndexOf("/"));
+    } else return `${folder}/${path}`;
+  }
+}

@@ -1,5 +1,4 @@
 /** Serves a console on loopback over plain HTTP: for `flotilla up` and `flotilla ui`, whose browser runs on this machine. */
-import { createServer } from "node:http";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { FlotillaError, messageOf } from "@flotilla/base";
@@ -7,6 +6,11 @@ import type { Log } from "@flotilla/base";
 import { upgradeWire } from "@flotilla/apiserver";
 import type { ApiResponse } from "@flotilla/apiserver";
 import type { Console, ConsoleRequest } from "./console.ts";
+
+/**
+ * An import would create a module namespace of `node:http`, for which Node also loads its fetch and WebSocket: 10 MB.
+ */
+const { createServer } = process.getBuiltinModule("node:http");
 
 export interface ServedConsole {
   port: number;
