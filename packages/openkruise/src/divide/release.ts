@@ -114,9 +114,12 @@ export function digestOf(release: unknown): string {
  * JSON in which an object is a list of its fields in order: the order of keys is irrelevant and must not create a release.
  * Stages of running rollouts contain the digest of this text.
  */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(textOf).join()}]`;
-  if (!isObject(value)) return JSON.stringify(value) ?? "null";
-  const fields = Object.keys(value).sort();
-  return `[${fields.map((key) => `[${JSON.stringify(key)},${textOf(value[key])}]`).join()}]`;
+const textOf = (value: unknown): string => JSON.stringify(listed(value)) ?? "null";
+
+function listed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(listed);
+  if (!isObject(value)) return value;
+  return Object.keys(value)
+    .sort()
+    .map((key) => [key, listed(value[key])]);
 }
