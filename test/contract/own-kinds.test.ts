@@ -43,6 +43,7 @@ const MaintenanceWindow = ownKind({
     drained: s.optional(s.integer("The number of drained members.")),
     conditions: s.optional(s.conditions("Open: whether the window is open.")),
   }),
+  selectableFields: [".spec.mode"],
   columns: { Mode: ".spec.mode", Open: '.status.conditions[?(@.type=="Open")].status' },
 });
 type MaintenanceWindow = s.Infer<typeof MaintenanceWindow>;
@@ -142,6 +143,19 @@ test("server-side apply merges a list by its key", async () => {
     { name: "first", maxUnavailable: 1 },
     { name: "second", maxUnavailable: 2 },
   ]);
+});
+
+test("an own kind is listed by the fields that it declares as selectable, and by no others", async () => {
+  const { request } = await serve();
+  await request("POST", WINDOWS, makeWindow({ steps: [] }));
+  const drain = { ...makeWindow({ mode: "Drain", steps: [] }), metadata: { name: "day" } };
+  await request("POST", WINDOWS, drain);
+
+  const { body } = await request("GET", `${WINDOWS}?fieldSelector=spec.mode%21%3DCordon`);
+  const refused = await request("GET", `${WINDOWS}?fieldSelector=spec.least%3D0`);
+
+  expect((body["items"] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual(["day"]);
+  expect([refused.status, refused.body["message"]]).toEqual([400, "field label not supported: spec.least"]);
 });
 
 test("an own kind prints its columns", async () => {

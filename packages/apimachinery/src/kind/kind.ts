@@ -172,6 +172,8 @@ export interface WorkloadTraits {
 export interface KindVersion {
   schema: Schema;
   columns: Column[];
+  /** Fields that lists may be selected by, as paths: `.status.phase`. For kinds that are served as definitions. */
+  selectableFields?: readonly string[];
   /** The fact table with the Go types of a built-in version; protobuf bodies are decoded with it. */
   facts?: string;
   /**

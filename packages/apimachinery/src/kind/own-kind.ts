@@ -49,6 +49,8 @@ type OwnKind = Pick<
   servedAs?: "definition" | "builtIn" | "computed";
   /** Between the name and the age, by title: a path, or a path with options. */
   columns?: Readonly<Record<string, string | OwnColumn>>;
+  /** Fields that lists may be selected by, as paths: `.status.phase`. */
+  selectableFields?: readonly string[];
   /** The status subresource follows from `status`. */
   subresources?: { readonly scale?: ScalePaths; readonly connect?: Kind["subresources"]["connect"] };
   /** CEL rules on the whole object. */
@@ -75,6 +77,7 @@ export function ownKind<const P extends Parts>(declared: OwnKind & P): Kind<Obje
     versions: {
       [version]: {
         schema,
+        selectableFields: declared.selectableFields,
         columns:
           servedAs === "definition"
             ? [...own, { ...AGE, name: ageColumn.name }]

@@ -191,13 +191,6 @@ function resourceFrom(
       unserved,
       former: formerVersion(kind, former),
       conversion: ours ? undefined : webhookConversion(spec.conversion),
-      selectableFields: [
-        ...new Set(
-          versions
-            .flatMap((version) => version.selectableFields ?? [])
-            .map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
-        ),
-      ],
     },
   );
 }

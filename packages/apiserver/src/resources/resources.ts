@@ -61,7 +61,6 @@ export interface ResourceOptions {
   listKind?: string;
   /** Versions that are known because objects are stored in them, but that are not served. */
   unserved?: ReadonlySet<string>;
-  selectableFields?: readonly string[];
   /** The resource that stores the objects of this one, for a kind that is a view of another. */
   storedIn?: Resource;
   former?: Resource["former"];
@@ -105,7 +104,7 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
     get storage() {
       return storage;
     },
-    selectableFields: options.selectableFields ?? [],
+    selectableFields: selectableFieldsOf(kind),
     former: options.former,
     conversion: options.conversion,
   };
@@ -119,6 +118,15 @@ export function createResource(kind: Kind, options: ResourceOptions = {}): Resou
     );
   return resource;
 }
+
+/** Of all versions: selectors read the stored object. */
+const selectableFieldsOf = ({ versions }: Kind): string[] => [
+  ...new Set(
+    Object.values(versions)
+      .flatMap(({ selectableFields = [] }) => selectableFields)
+      .map((path) => path.replace(/^\./, "")),
+  ),
+];
 
 function createVersion(resource: Resource, version: string, declared: KindVersion): ServedVersion {
   const { kind } = resource;

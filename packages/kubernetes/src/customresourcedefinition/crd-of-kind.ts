@@ -64,6 +64,9 @@ function definitionVersion(
       subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) },
     }),
     ...(columns.length > 0 && { additionalPrinterColumns: columns }),
+    ...(version.selectableFields && {
+      selectableFields: version.selectableFields.map((jsonPath) => ({ jsonPath })),
+    }),
   };
 }
 
@@ -94,6 +97,7 @@ export function kindOfCustomResourceDefinition(
 function kindVersion({
   schema,
   additionalPrinterColumns = [],
+  selectableFields,
   deprecated,
   deprecationWarning,
   name,
@@ -104,6 +108,7 @@ function kindVersion({
     subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
     schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
     columns: copy(additionalPrinterColumns) as Column[],
+    ...(selectableFields && { selectableFields: selectableFields.map(({ jsonPath }) => jsonPath) }),
     ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),
   };
 }

@@ -151,6 +151,8 @@ export const FleetRollout = ownKind({
     "FleetRollout is the release of one revision of a template over all members. The hub creates it when a template changes that a RolloutStrategy selects, or that has a partition.",
   spec,
   status,
+  // A list of those in progress leaves out the many that have succeeded.
+  selectableFields: [".status.phase", ".spec.target.name"],
   columns: {
     Kind: ".spec.target.kind",
     Target: ".spec.target.name",
