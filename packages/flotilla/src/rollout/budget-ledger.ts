@@ -107,7 +107,8 @@ export function createBudgetLedger(deps: BudgetLedgerDependencies): BudgetLedger
         const before = budget.status?.claims?.find((claim) => claim.holder === holder);
         if ((before?.pods ?? 0) === pods) continue;
         const plan = planBudget(budget, workloadsOf(budget), { holder, workload: nameOf(template), nowMs });
-        if (pods > (before?.pods ?? 0) && pods > plan.allowance) return false;
+        // A new workload has no pod yet, whatever the budget allows.
+        if (pods > (before?.pods ?? 0) && pods > Math.max(plan.allowance, plan.missing)) return false;
         const next = {
           ...budget,
           status: {

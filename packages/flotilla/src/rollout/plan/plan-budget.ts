@@ -14,6 +14,8 @@ export interface BudgetPlan {
   readonly status: NonNullable<FleetDisruptionBudget["status"]>;
   /** The pods that the workload of the holder may have unavailable in all, its own unavailable ones included. */
   readonly allowance: number;
+  /** The pods of the workload that are unavailable now: nothing makes them so, and recording them is always allowed. */
+  readonly missing: number;
 }
 
 export function planBudget(
@@ -34,6 +36,7 @@ export function planBudget(
     .reduce((sum, each) => sum + each.expected - each.available, 0);
   // What others claimed may be what is missing already, or may come on top: the larger number counts.
   const allowance = Math.max(0, limit - Math.max(others, missing));
+  const own = workloads.find(({ name }) => name === workload);
   const claimed = claims.reduce((sum, { pods }) => sum + pods, 0);
   return {
     status: {
@@ -45,5 +48,6 @@ export function planBudget(
       claims: claims.map((claim) => ({ ...claim })),
     },
     allowance,
+    missing: own ? Math.max(0, own.expected - own.available) : 0,
   };
 }
