@@ -18,7 +18,10 @@ export interface AutoscalerSizes {
   metrics: Status["currentMetrics"] | undefined;
 }
 
-/** `found` are the conditions in the order in which they were found: a later one replaces an earlier one of its type. */
+/**
+ * `found` are the conditions in the order in which they were found: a later one replaces an earlier one of its type, which
+ * is then no change of the condition.
+ */
 export function planAutoscalerStatus(
   { status }: ReadonlyAutoscaler,
   { currentReplicas, desiredReplicas, metrics }: AutoscalerSizes,
@@ -31,7 +34,7 @@ export function planAutoscalerStatus(
     desiredReplicas,
     currentMetrics: metrics && metrics.length > 0 ? metrics : undefined,
     conditions: [
-      ...found.reduce<readonly Condition[]>(
+      ...[...new Map(found.map((each) => [each.type, each])).values()].reduce<readonly Condition[]>(
         (conditions, next) => withCondition(conditions, next, nowMs),
         status?.conditions ?? [],
       ),
