@@ -169,6 +169,100 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
     health: "Unhealthy",
     want: "Unhealthy: it has no address: no controller on the member has set status.loadBalancer.ingress",
   },
+  "an image that was not pulled is reported with its nodes": {
+    of: object(
+      "ImagePullJob",
+      "apps.kruise.io/v1beta1",
+      { image: "web:broken" },
+      { desired: 3, failed: 2, succeeded: 1, failedNodes: ["n1", "n2"], message: "job has completed" },
+    ),
+    health: "Unhealthy",
+    want: "Failed: the image web:broken was not pulled on 2 of 3 nodes (n1, n2)",
+  },
+  "an ImageListPullJob names its images": {
+    of: object(
+      "ImageListPullJob",
+      "apps.kruise.io/v1beta1",
+      {},
+      { failedImageStatuses: [{ name: "web:broken", imagePullJob: "web-abc" }] },
+    ),
+    health: "Unhealthy",
+    want: "Failed: 1 image was not pulled on all nodes (web:broken)",
+  },
+  "a container that was not recreated is reported with its message": {
+    of: object(
+      "ContainerRecreateRequest",
+      "apps.kruise.io/v1alpha1",
+      {},
+      {
+        phase: "Completed",
+        containerRecreateStates: [
+          { name: "main", phase: "Succeeded" },
+          { name: "log", phase: "Failed", message: "container does not exist" },
+        ],
+      },
+    ),
+    health: "Unhealthy",
+    want: "Failed: containers were not recreated: log: container does not exist",
+  },
+  "a ContainerRecreateRequest that nothing starts is reported": {
+    of: object("ContainerRecreateRequest", "apps.kruise.io/v1alpha1", {}, { phase: "Pending" }),
+    want: "NotStarted: it has not started: it waits for another request for the pod, or for the daemon of OpenKruise",
+  },
+  "a ContainerRecreateRequest in progress is not judged": {
+    of: object("ContainerRecreateRequest", "apps.kruise.io/v1alpha1", {}, { phase: "Recreating" }),
+    want: undefined,
+  },
+  "the replicas of an EphemeralJob are not pods that must be ready": {
+    of: object("EphemeralJob", "apps.kruise.io/v1alpha1", { replicas: 2 }, { match: 2, running: 2, phase: "Running" }),
+    want: undefined,
+  },
+  "an EphemeralJob whose containers failed is reported": {
+    of: object(
+      "EphemeralJob",
+      "apps.kruise.io/v1alpha1",
+      { replicas: 2 },
+      { match: 2, failed: 1, running: 1, phase: "Running" },
+    ),
+    health: "Unhealthy",
+    want: "Failed: its containers failed in 1 of 2 pods",
+  },
+  "an EphemeralJob whose containers do not start is reported": {
+    of: object("EphemeralJob", "apps.kruise.io/v1alpha1", {}, { match: 2, waiting: 2, phase: "Waiting" }),
+    want: "PodsNotReady: its containers have not started in 2 of 2 pods: check their image",
+  },
+  "namespaces without a copy of a ResourceDistribution are named": {
+    of: object(
+      "ResourceDistribution",
+      "apps.kruise.io/v1alpha1",
+      {},
+      {
+        desired: 3,
+        failed: 1,
+        conditions: [
+          { type: "CreateFailed", status: "False", reason: "Succeeded" },
+          { type: "ConflictOccurred", status: "True", reason: "it exists", failedNamespace: ["shop"] },
+        ],
+      },
+    ),
+    health: "Unhealthy",
+    want: "NotDistributed: 1 of 3 namespaces have no copy: ConflictOccurred: it exists (shop)",
+  },
+  "a WorkloadSpread whose subsets are all full is reported": {
+    of: object(
+      "WorkloadSpread",
+      "apps.kruise.io/v1alpha1",
+      {},
+      { subsetStatuses: [{ name: "a", conditions: [{ type: "Schedulable", status: "False", reason: "Full" }] }] },
+    ),
+    health: "Unhealthy",
+    want: "NoSubset: pods fit into none of its 1 subsets: a: Full",
+  },
+  "a PodProbeMarker that no controller sees is reported": {
+    of: object("PodProbeMarker", "apps.kruise.io/v1alpha1", {}, {}),
+    health: "Unhealthy",
+    want: "NotObserved: its controller on the member has not observed it: OpenKruise's manager there does not run, or its gate for the kind is off",
+  },
   "an object that a finalizer keeps is reported": {
     of: deployment(
       { replicas: 2 },

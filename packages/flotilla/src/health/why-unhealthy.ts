@@ -11,6 +11,7 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
 import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
+import { isKruiseHelper, whyKruiseUnhealthy } from "./why-kruise-unhealthy.ts";
 
 export interface Unhealthy {
   /** CamelCase, for the condition. */
@@ -37,6 +38,7 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
       reason: "Terminating",
       message: `it is being deleted on the member${finalizers.length > 0 ? ` and waits for the finalizer ${finalizers.join(", ")}` : ""}`,
     };
+  if (isKruiseHelper(object)) return whyKruiseUnhealthy(object, health);
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
   const conditions = conditionsOf(object);
   if (findCondition(conditions, "Complete")?.status === "True") return undefined;
