@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { commandHint } from "./command-hint.ts";
+import { commandHint, kubectlRolloutHint } from "./command-hint.ts";
 import { commands } from "./commands.ts";
 
 /** The commands of the tools that users of Flotilla come from. */
@@ -11,7 +11,7 @@ const CLUSTERADM =
   "accept addon clean clusterset completion create delete get init install join proxy uninstall unjoin upgrade version";
 
 test("a command that only kubectl has is answered with what to use instead", () => {
-  expect(commandHint("rollout")).toMatch(/^; use 'flotilla kubectl rollout' .* 'flotilla wait' to wait for one$/);
+  expect(commandHint("restart")).toMatch(/^; use 'flotilla rollout' .* 'flotilla wait' to wait for one$/);
   expect(commandHint("scale")).toBe("; use 'flotilla kubectl scale'");
   expect(commandHint("promote")).toBe("; use 'flotilla adopt' to bring an object of a member under hub management");
   expect(["frobnicate", "toString", ""].map(commandHint)).toEqual(["", "", ""]);
@@ -36,4 +36,18 @@ test("hints name only commands that exist", () => {
   );
 
   expect(new Set(named.filter((name) => name !== "help" && !names.has(name)))).toEqual(new Set());
+});
+
+test("kubectl's rollout of OpenKruise's workloads is answered with what to use instead", () => {
+  expect(kubectlRolloutHint(["rollout", "undo", "cloneset/web", "-n", "shop"])).toMatch(
+    /'flotilla rollout undo TYPE\/NAME'/,
+  );
+  expect(kubectlRolloutHint(["-n", "shop", "rollout", "status", "cloneset", "web"])).toMatch(
+    /'flotilla wait TYPE\/NAME'/,
+  );
+  expect(kubectlRolloutHint(["rollout", "status", "statefulsets.apps.kruise.io/web"])).toMatch(
+    /'flotilla wait TYPE\/NAME'/,
+  );
+  expect(kubectlRolloutHint(["rollout", "status", "deployment/web"])).toBeUndefined();
+  expect(kubectlRolloutHint(["get", "clonesets"])).toBeUndefined();
 });

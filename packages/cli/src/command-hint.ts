@@ -28,7 +28,7 @@ const ON_THE_HUB = [
 const ON_A_MEMBER = ["attach", "cp", "debug", "port-forward"];
 
 const RELEASES =
-  "use 'flotilla kubectl rollout' for Deployments, StatefulSets and DaemonSets, the partition of a CloneSet for its release, and 'flotilla wait' to wait for one";
+  "use 'flotilla rollout' for releases in waves, 'flotilla kubectl rollout' for Deployments, StatefulSets and DaemonSets, the partition of a CloneSet for its release, and 'flotilla wait' to wait for one";
 const STARTS = "use 'flotilla up' to start a hub; 'flotilla apiserver' and 'flotilla controllers' start its parts";
 const STOPS = "stop the hub with Ctrl-C and delete its data directory; 'flotilla unjoin' removes a member before";
 const ADDONS = "Flotilla installs no add-ons";
@@ -41,7 +41,6 @@ const HINTS: Readonly<Record<string, string>> = {
       `use 'flotilla kubectl --kubeconfig MEMBER.kubeconfig ${word}' with the member's kubeconfig`,
     ]),
   ),
-  rollout: RELEASES,
   rollback: RELEASES,
   undo: RELEASES,
   restart: RELEASES,
@@ -74,4 +73,27 @@ const HINTS: Readonly<Record<string, string>> = {
 export function commandHint(word: string): string {
   const hint = Object.hasOwn(HINTS, word) ? HINTS[word] : undefined;
   return hint === undefined ? "" : `; ${hint}`;
+}
+
+/** OpenKruise's workloads, which kubectl's rollout does not know, as users write them: `cloneset`, `sts.apps.kruise.io`. */
+const OF_KRUISE = /^(clonesets?|clone|[a-z]+\.(v\d\w*\.)?apps\.kruise\.io)$/i;
+
+/** What to use instead of `kubectl rollout` of such a workload; undefined for other arguments. */
+export function kubectlRolloutHint(args: readonly string[]): string | undefined {
+  const words = args.filter((arg) => !arg.startsWith("-"));
+  const at = words.indexOf("rollout");
+  const [verb = "", ...rest] = words.slice(at + 1);
+  const type = rest.map((word) => word.split("/")[0] ?? "").find((word) => OF_KRUISE.test(word));
+  if (at < 0 || type === undefined) return undefined;
+  const instead: Readonly<Record<string, string>> = {
+    status: "'flotilla wait TYPE/NAME' waits for it, 'flotilla rollout status' shows a release in waves",
+    history: "'flotilla rollout history TYPE/NAME' lists releases in waves",
+    undo: "'flotilla rollout undo TYPE/NAME' returns a release in waves; a raised partition rolls pods back",
+    pause: "'flotilla rollout pause TYPE/NAME' stops a release in waves; spec.updateStrategy has 'paused' for others",
+    resume:
+      "'flotilla rollout resume TYPE/NAME' continues a release in waves; remove 'paused' from spec.updateStrategy for others",
+    restart:
+      "change an annotation of spec.template: 'kubectl patch' does it, and the release follows the strategy or the partition",
+  };
+  return `kubectl rollout does not know OpenKruise's workloads: ${instead[verb] ?? "'flotilla rollout' follows and steers releases in waves"}`;
 }

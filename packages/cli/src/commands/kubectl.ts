@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 import { delimiter } from "node:path";
 import { defineCommand } from "../command.ts";
+import { kubectlRolloutHint } from "../command-hint.ts";
 import { kubectlPath, noKubectl } from "../kubectl.ts";
 import { checkKubeconfig, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
@@ -18,7 +19,7 @@ export const kubectlCommand = defineCommand({
   args: [{ name: "ARGUMENT", description: "kubectl's own arguments and flags", required: false, repeated: true }],
   flags: {},
   isVerbatim: true,
-  async run({ args, environment }) {
+  async run({ args, environment, output }) {
     const path = kubectlPath(environment);
     if (path === undefined) throw noKubectl();
     const { kubeconfigs } = hubKubeconfig({ kubeconfig: undefined, data: undefined }, environment);
@@ -31,7 +32,11 @@ export const kubectlCommand = defineCommand({
     // The terminal also sends Ctrl-C to kubectl, whose exit ends this command.
     return new Promise((resolve, reject) => {
       child.once("error", reject);
-      child.once("close", (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+      child.once("close", (code, signal) => {
+        const hint = code === 0 ? undefined : kubectlRolloutHint(args);
+        if (hint !== undefined) output.warn(hint);
+        resolve(code ?? 128 + (signal ? constants.signals[signal] : 0));
+      });
     });
   },
 });
