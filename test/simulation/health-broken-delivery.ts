@@ -130,7 +130,7 @@ export const brokenDelivery: Record<string, Broken> = {
     hub: (ns) => [deployment(ns)],
     cause: /no policy selects it/,
     // Objects without a policy are usual.
-    only: "why",
+    only: ["why"],
   },
   "a spread constraint that cannot be satisfied": {
     hub: (ns) => [
@@ -214,7 +214,7 @@ export const brokenDelivery: Record<string, Broken> = {
     },
     cause: /web-\w+ on m1 Reverted \S+ ago: Deployment web: spec\.replicas was 5 instead of 2/,
     // The hub reverts it each time, so the workload is as asked.
-    only: "doctor",
+    only: ["doctor"],
   },
   "nodes that are lost": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],

@@ -1,7 +1,19 @@
-/** Jobs, and what starts them on a schedule. */
+/** Jobs, what starts them on a schedule, and what OpenKruise does once. */
 import type { JsonObject } from "@flotilla/base";
 import type { Broken } from "./health-fleet.ts";
-import { advancedCronJob, broadcastJob, cronJob, env, job, kruise, policy, runSpec } from "./health-manifests.ts";
+import {
+  advancedCronJob,
+  broadcastJob,
+  cronJob,
+  deployment,
+  env,
+  ephemeral,
+  job,
+  kruise,
+  object,
+  policy,
+  runSpec,
+} from "./health-manifests.ts";
 
 export const brokenRuns: Record<string, Broken> = {
   "a Job that reached its backoff limit": {
@@ -70,5 +82,40 @@ export const brokenRuns: Record<string, Broken> = {
     ],
     why: "advancedcronjob/web",
     cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
+  },
+  "an ImagePullJob on a member whose gate for it is off": {
+    hub: (ns) => [
+      object("apps.kruise.io/v1alpha1", "ImagePullJob", ns, "web", {
+        spec: {
+          image: "web:1",
+          completionPolicy: { type: "Always" },
+        },
+      }),
+      kruise(ns, "ImagePullJob"),
+    ],
+    why: "imagepulljob/web",
+    cause: /feature-gate ImagePullJobGate is not enabled/,
+  },
+  "ephemeral containers that do not start": {
+    hub: (ns) => [
+      deployment(ns),
+      object("apps.kruise.io/v1alpha1", "EphemeralJob", ns, "debug", {
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: { app: "web" } },
+          template: { ephemeralContainers: [ephemeral("debug:broken")] },
+        },
+      }),
+      policy(ns, "Deployment", {
+        spec: {
+          resourceSelectors: [
+            { apiVersion: "apps/v1", kind: "Deployment" },
+            { apiVersion: "apps.kruise.io/v1alpha1", kind: "EphemeralJob" },
+          ],
+        },
+      }),
+    ],
+    why: "ephemeraljob/debug",
+    cause: /its containers (?:have not started|failed) in [12] of 2 pods/,
   },
 };

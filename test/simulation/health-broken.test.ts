@@ -13,6 +13,8 @@ import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.
 import { brokenDelivery, RETAINED } from "./health-broken-delivery.ts";
 import { brokenOcm } from "./health-broken-ocm.ts";
 import { brokenPods } from "./health-broken-pods.ts";
+import { brokenReleases } from "./health-broken-releases.ts";
+import { brokenScaling } from "./health-broken-scaling.ts";
 import { brokenRuns } from "./health-broken-runs.ts";
 import { definition, deployment, interpreterWebhook, object, policy, rules } from "./health-manifests.ts";
 
@@ -31,7 +33,14 @@ const KINDS = [
   "Orphan",
   "Vanished",
 ];
-const cases: Record<string, Broken> = { ...brokenPods, ...brokenRuns, ...brokenDelivery, ...brokenOcm };
+const cases: Record<string, Broken> = {
+  ...brokenPods,
+  ...brokenRuns,
+  ...brokenDelivery,
+  ...brokenOcm,
+  ...brokenReleases,
+  ...brokenScaling,
+};
 
 const namespaceOf = (behaviour: string): string => `b${Object.keys(cases).indexOf(behaviour) + 1}`;
 const READS = new Set(["get", "list"]);
@@ -134,12 +143,15 @@ describe("a broken fleet is reported with its cause in the first three lines:", 
       const target = why === "manifestwork" ? `manifestwork/${namespace}` : why;
       const own = doctorAbout ?? new RegExp(`\\b${namespace}\\b`);
 
-      const explained = await world.show("why", target, "-n", whyIn ?? namespace);
+      const isExplained = only === undefined || only.includes("why");
+      const explained = isExplained ? await world.show("why", target, "-n", whyIn ?? namespace) : "";
       const status = await world.show("status", "-n", statusIn ?? namespace);
       const doctor = await examined.print(own);
 
       const printed = { why: explained, status, doctor };
-      const reporting = Object.entries(printed).filter(([command]) => only === undefined || only === command);
+      const reporting = Object.entries(printed).filter(
+        ([command]) => only === undefined || only.some((name) => name === command),
+      );
       const causes = also ? [cause, also] : [cause];
       const silent = reporting.filter(
         ([, text]) =>
@@ -167,6 +179,20 @@ test("numbers of a member that reports are current although its last update was 
 test("a workload of another namespace is found by its name", async () => {
   await expect(world.run("why", "cloneset/web")).rejects.toThrow(
     /namespaces b\d+, .* have one: run 'flotilla why cloneset\/web -n b/,
+  );
+});
+
+test("a misspelt name is answered with the nearest one", async () => {
+  const namespace = namespaceOf("a Deployment with a wrong image");
+
+  await expect(world.run("why", "deployment/wbe", "-n", namespace)).rejects.toThrow(/\(did you mean 'web'\?\)$/);
+});
+
+test("an autoscaler is explained with its target", async () => {
+  const namespace = namespaceOf("a FederatedHPA whose pods request nothing");
+
+  await expect(world.run("why", "federatedhpa/web", "-n", namespace)).rejects.toThrow(
+    `run 'flotilla why deployment/web -n ${namespace}'`,
   );
 });
 

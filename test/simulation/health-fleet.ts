@@ -63,7 +63,7 @@ export interface Broken {
   /** The findings of `flotilla doctor` that are about it; those that name the namespace if unset. */
   doctorAbout?: RegExp;
   /** The other commands do not report it. */
-  only?: "why" | "doctor";
+  only?: readonly ("why" | "status" | "doctor")[];
 }
 
 /** Checks of this machine: its disks and certificates. */

@@ -197,3 +197,64 @@ export const broadcastJob = (namespace: string, options: WorkloadOptions = {}): 
       ...options.spec,
     },
   });
+
+/** A CloneSet `web` of four pods that the strategy of the namespace selects. */
+export function released(namespace: string, options: WorkloadOptions = {}): Manifest {
+  const web = cloneSet(namespace, { replicas: 4, ...options });
+  return { ...web, metadata: { ...web.metadata, labels: { release: "careful" } } };
+}
+
+/** A policy that divides CloneSets over `m1` and `m2`, two pods of four on each. */
+export const dividedCloneSets = (namespace: string): Manifest =>
+  policy(namespace, "CloneSet", {
+    apiVersion: "apps.kruise.io/v1alpha1",
+    clusters: ["m1", "m2"],
+    placement: {
+      replicaScheduling: {
+        replicaSchedulingType: "Divided",
+        replicaDivisionPreference: "Weighted",
+        weightPreference: {
+          staticWeightList: ["m1", "m2"].map((name) => ({ targetCluster: { clusterNames: [name] }, weight: 1 })),
+        },
+      },
+    },
+  });
+
+/** Two waves: `m1`, then the rest. */
+export const strategy = (namespace: string, spec: JsonObject = {}, rest: JsonObject = {}): Manifest =>
+  object("flotilla.dev/v1alpha1", "RolloutStrategy", namespace, "careful", {
+    spec: {
+      selector: { matchLabels: { release: "careful" } },
+      waves: [
+        { name: "canary", clusters: { names: ["m1"] } },
+        { name: "all", ...rest },
+      ],
+      ...spec,
+    },
+  });
+
+/** Keeps the pods of Deployment `web` at half of their CPU requests. */
+export const federatedHpa = (namespace: string, spec: JsonObject = {}): Manifest =>
+  object("autoscaling.karmada.io/v1alpha1", "FederatedHPA", namespace, "web", {
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+      minReplicas: 2,
+      maxReplicas: 5,
+      metrics: [
+        { type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } },
+      ],
+      ...spec,
+    },
+  });
+
+export const quota = (namespace: string, spec: JsonObject): Manifest =>
+  object("policy.karmada.io/v1alpha1", "FederatedResourceQuota", namespace, "team", { spec });
+
+/** A container for the pods of an EphemeralJob. */
+export const ephemeral = (image: string): JsonObject => ({
+  name: "debug",
+  image,
+  targetContainerName: "main",
+  imagePullPolicy: "IfNotPresent",
+  terminationMessagePolicy: "File",
+});

@@ -36,7 +36,9 @@ test("an empty hub has no problem", async () => {
   const text = await world.run("status");
 
   expect(text).toContain("No members yet.");
-  expect(text).toContain("No problems found: the hub, interpreter rules, pods of workloads that are not ready.");
+  expect(text).toContain(
+    "No problems found: the hub, releases, interpreter rules, pods of workloads that are not ready.",
+  );
   expect(await doctorText()).toBe("");
 });
 

@@ -15,15 +15,21 @@ import {
   daemonSet,
   definition,
   deployment,
+  dividedCloneSets,
+  ephemeral,
+  federatedHpa,
   job,
   kruise,
   manifestWork,
   object,
   override,
   policy,
+  quota,
+  released,
   rules,
   runSpec,
   statefulSet,
+  strategy,
 } from "./health-manifests.ts";
 
 interface Sound {
@@ -401,6 +407,86 @@ const cases: Record<string, Sound> = {
     },
     why: "cloneset/web",
   },
+  "a release that succeeded": {
+    hub: (ns) => [strategy(ns), released(ns), dividedCloneSets(ns)],
+    next: ({ patch }, ns) => patch("hub", released(ns), image("web:2")),
+    why: "cloneset/web",
+  },
+  "a release that soaks": {
+    hub: (ns) => [strategy(ns, {}, { before: [{ soak: "1h" }] }), released(ns), dividedCloneSets(ns)],
+    next: ({ patch }, ns) => patch("hub", released(ns), image("web:2")),
+    why: "cloneset/web",
+  },
+  "a release that failed before the one that succeeded": {
+    hub: (ns) => [strategy(ns, { failure: { action: "Rollback" } }), released(ns), dividedCloneSets(ns)],
+    next: async ({ patch, fleet }, ns) => {
+      await patch("hub", released(ns), image("web:broken"));
+      await fleet.run(30_000);
+      await patch("hub", released(ns), image("web:2"));
+    },
+    why: "cloneset/web",
+  },
+  "a release that was rolled back before its strategy was deleted and the template corrected": {
+    hub: (ns) => [strategy(ns, { failure: { action: "Rollback" } }), released(ns), dividedCloneSets(ns)],
+    next: async ({ patch, remove, fleet }, ns) => {
+      await patch("hub", released(ns), image("web:broken"));
+      await fleet.run(40_000);
+      await remove("hub", strategy(ns));
+      await fleet.run(1_000);
+      await patch("hub", released(ns), image("web:2"));
+    },
+    why: "cloneset/web",
+  },
+  "an EphemeralJob whose containers run, and a PodProbeMarker": {
+    hub: (ns) => [
+      deployment(ns),
+      object("apps.kruise.io/v1alpha1", "EphemeralJob", ns, "debug", {
+        spec: {
+          replicas: 2,
+          selector: { matchLabels: { app: "web" } },
+          template: { ephemeralContainers: [ephemeral("debug:1")] },
+        },
+      }),
+      object("apps.kruise.io/v1alpha1", "PodProbeMarker", ns, "idle", {
+        spec: {
+          selector: { matchLabels: { app: "web" } },
+          probes: [
+            {
+              name: "idle",
+              containerName: "main",
+              probe: { exec: { command: ["true"] } },
+              podConditionType: "game.kruise.io/idle",
+            },
+          ],
+        },
+      }),
+      policy(ns, "Deployment", {
+        spec: {
+          resourceSelectors: [
+            { apiVersion: "apps/v1", kind: "Deployment" },
+            { apiVersion: "apps.kruise.io/v1alpha1", kind: "EphemeralJob" },
+            { apiVersion: "apps.kruise.io/v1alpha1", kind: "PodProbeMarker" },
+          ],
+        },
+      }),
+    ],
+    why: "ephemeraljob/debug",
+  },
+  "a FederatedHPA that scales, below a quota": {
+    hub: (ns) => [
+      quota(ns, { overall: { cpu: "4" } }),
+      deployment(ns, { container: { resources: { requests: { cpu: "500m" } } } }),
+      policy(ns, "Deployment"),
+      federatedHpa(ns),
+    ],
+  },
+  "a FederatedHPA whose target is scaled to zero": {
+    hub: (ns) => [deployment(ns, { replicas: 0 }), policy(ns, "Deployment"), federatedHpa(ns)],
+  },
+  "a FederatedHPA that was just created": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment")],
+    late: ({ create }, ns) => create("hub", federatedHpa(ns)),
+  },
   "a workload that was deleted": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment"), object("v1", "ConfigMap", ns, "web")],
     next: ({ remove }, ns) => remove("hub", deployment(ns)),
@@ -499,7 +585,7 @@ test("the fleet as a whole has no problem, and what was checked is stated", asyn
 
   expect(hasProblems(text), text).toBe(false);
   expect(text).toMatch(
-    /No problems found: the hub, 2 members, \d+ policies, \d+ bindings, \d+ Works, \d+ ManifestWorks, 2 Placements, 1 ManifestWorkReplicaSet, interpreter rules, pods of workloads that are not ready\./,
+    /No problems found: the hub, 2 members, \d+ policies, \d+ bindings, \d+ Works, \d+ ManifestWorks, 2 Placements, 1 ManifestWorkReplicaSet, 3 FederatedHPAs, 1 FederatedResourceQuota, releases, interpreter rules, pods of workloads that are not ready\./,
   );
   expect(examined.findings.filter(({ severity }) => severity === "problem")).toEqual([]);
 });

@@ -1,13 +1,16 @@
 /** Releases in waves over a simulated fleet: what members have, and what the FleetRollout says. */
 import { afterEach, expect, test } from "vitest";
-import type { Json } from "@flotilla/base";
-import { FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
+import type { Json, JsonObject } from "@flotilla/base";
+import { FleetDisruptionBudget, FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
 import { Cluster, PropagationPolicy } from "@flotilla/karmada";
 import { Namespace, Pod } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
+import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
+import { runCommand } from "./run-command.ts";
 
 const MEMBERS = ["member1", "member2", "member3", "member4", "member5", "member6"];
 const TIERS: Record<string, string> = { member1: "canary", member2: "half", member3: "half" };
@@ -76,6 +79,14 @@ const newest = async (): Promise<FleetRollout> => {
 };
 const change = async (spec: Json): Promise<unknown> =>
   fleet.client.patch(FleetRollout, { ...web, name: (await newest()).metadata.name }, { spec }, { type: "merge" });
+
+const planned = (...manifests: object[]): Promise<PlanResult> =>
+  planInput(
+    fleet.client,
+    { manifests: manifests as JsonObject[], without: [], namespace: "shop" },
+    fleet.clock,
+    new AbortController().signal,
+  );
 
 const CANARY: Strategy["waves"][number] = { name: "canary", clusters: { matchLabels: { tier: "canary" } } };
 const WAVES: Strategy["waves"] = [
@@ -175,3 +186,75 @@ const generationsOf = async (members: readonly string[]): Promise<unknown[]> =>
   Promise.all(
     members.map(async (cluster) => (await fleet.client.get(CloneSet, { ...web, cluster })).metadata.generation),
   );
+
+test("a plan shows every wave with its gates before the release starts, and changes only the first wave's members", async () => {
+  await start({ waves: WAVES, failure: { action: "Rollback" } });
+  const { apiVersion, kind, metadata, spec } = await fleet.client.get(CloneSet, web);
+  const { name, namespace, labels } = metadata;
+  const template = { ...spec.template, spec: { containers: [{ name: "web", image: "web:2" }] } };
+  const changed = { apiVersion, kind, metadata: { name, namespace, labels }, spec: { ...spec, template } };
+
+  const result = await planned(changed);
+
+  expect(result.releases).toEqual([
+    {
+      resource: "CloneSet shop/web",
+      strategy: "careful",
+      waves: [
+        { name: "canary", updated: 2, clusters: ["member1"], before: undefined, after: undefined },
+        { name: "half", updated: 6, clusters: ["member2", "member3"], before: ["approval"], after: ["soak 30s"] },
+        { name: "all", updated: 12, clusters: ["member4", "member5", "member6"], before: undefined, after: undefined },
+      ],
+      total: 12,
+      onFailure: "Rollback",
+    },
+  ]);
+  expect(result.changes.map(({ cluster }) => cluster)).toEqual(["member1"]);
+  await release("web:2");
+  await fleet.run(20_000);
+  expect((await newest()).status?.plan?.map(({ name, updated }) => [name, updated])).toEqual([
+    ["canary", 2],
+    ["half", 6],
+    ["all", 12],
+  ]);
+  expect(await planned(changed)).toMatchObject({ releases: [], changes: [] });
+});
+
+test("why names the wave that a member with the old revision waits for", async () => {
+  await start({ waves: WAVES });
+  await release("web:2");
+  await fleet.run(20_000);
+
+  const { text } = await runCommand(fleet, "why", "cloneset/web", "-n", "shop");
+
+  expect(text).toMatch(
+    /PROBLEMS\n  release (web-\w+) in wave half \(2 of 3\), 2 of 12 pods updated, waits for approval/,
+  );
+  expect(text).toMatch(/half +6\/12 +waits +member2, member3/);
+  expect(text).toMatch(
+    /member2: 2 replicas, applied, healthy\n(?: .*\n)* +release +it keeps web-\w+: its wave half is not open, and waits for approval of half/,
+  );
+  expect(text).toMatch(/release +it keeps web-\w+: its wave all is not open; wave half waits for approval of half/);
+  expect(text.match(/^ +release /gm)?.length, text).toBe(6);
+});
+
+test("a budget that allows no unavailable pod keeps no new workload from its members", async () => {
+  await start({ waves: WAVES });
+  await fleet.client.create(FleetDisruptionBudget, "hub", {
+    apiVersion: "flotilla.dev/v1alpha1",
+    kind: "FleetDisruptionBudget",
+    metadata: { name: "strict", namespace: "shop" },
+    spec: { selector: { matchLabels: { release: "careful" } }, maxUnavailable: 0 },
+  });
+  const cart = makeCloneSet("shop/cart")
+    .replicas(6)
+    .with(({ metadata }) => {
+      metadata.labels = { release: "careful" };
+    })
+    .build();
+
+  await fleet.client.create(CloneSet, "hub", cart);
+  await fleet.run(20_000);
+
+  expect((await fleet.client.get(CloneSet, { ...web, name: "cart" })).status).toMatchObject({ readyReplicas: 6 });
+});

@@ -237,7 +237,13 @@ export {
   WHOLE,
 } from "./controller-groups.ts";
 export type { ControllerGroup, Shard } from "./controller-groups.ts";
-export { withReleasedPart as releasedPatch } from "./propagation/released-part.ts";
+export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/released-part.ts";
+export { nextOpening } from "./rollout/plan/plan-window.ts";
+export { createReleaseIndex, hasOwnPartition, isReleasable } from "./rollout/release-index.ts";
+export type { ReleaseIndex } from "./rollout/release-index.ts";
+export { hasEndedBadly, reportRelease, UNSETTLED_RELEASES } from "./rollout/report-release.ts";
+export type { ReleaseReport } from "./rollout/report-release.ts";
+export { FleetDisruptionBudget } from "./rollout/kinds/fleet-disruption-budget.ts";
 export { createRollouts } from "./rollout/create-rollout.ts";
 export { FleetRollout } from "./rollout/kinds/fleet-rollout.ts";
 export { RolloutStrategy } from "./rollout/kinds/rollout-strategy.ts";

@@ -14,6 +14,12 @@ export interface Plan {
   changes: readonly PlannedChange[];
   problems: readonly { resource: string; message: string }[];
   warnings: readonly { resource: string; message: string }[];
+  /** Releases that would begin; `changes` are those of their first step. */
+  releases?: readonly {
+    resource: string;
+    total: number;
+    waves: readonly { name: string; updated: number; clusters: readonly string[]; before?: readonly string[] }[];
+  }[];
   unplanned: readonly string[];
   notes: readonly string[];
   unreachable?: readonly { cluster: string; reason: string }[];

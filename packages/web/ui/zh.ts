@@ -315,6 +315,8 @@ export const zh: Readonly<Record<string, string>> = {
   "Nothing would change.": "不会有任何变化。",
   "{count} changes on the hub": "hub 上 {count} 处变化",
   "{count} changes on members": "成员集群上 {count} 处变化",
+  "is released in {count} waves; the changes above are the first step: {waves}":
+    "将分 {count} 个波次发布；以上变更是第一步：{waves}",
   "The effect of these on members is not planned: {names}": "没有预演它们对成员集群的影响：{names}",
   "and {count} more fields": "以及另外 {count} 个字段",
   "Loading…": "加载中…",

@@ -3,21 +3,24 @@
  * works, and the objects that works apply to members; resources that no policy selects are explained from a snapshot.
  */
 import { parseApiVersion, HUB } from "@flotilla/apimachinery";
-import { FlotillaError, UsageError } from "@flotilla/base";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { ClusterExplanation, Explanation } from "@flotilla/flotilla";
+import { ClusterExplanation, Explanation, FleetRollout } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveNamed } from "../explain/resolve-type.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
-import { bindingName } from "@flotilla/karmada";
+import { bindingName, FederatedHpa } from "@flotilla/karmada";
 
 /** Namespaces that are named when the object is not in the one that was specified. */
 const MAX_NAMESPACES = 3;
+/** Names that are compared with one that does not exist. */
+const MAX_NAMES = 500;
 const OCM_DOMAIN = "open-cluster-management.io";
 /** API groups of Karmada's own hub objects. */
 const HUBS_OWN: ReadonlySet<string> = new Set([
@@ -31,7 +34,7 @@ export const whyCommand = defineCommand({
   name: "why",
   summary: "explain why a resource is where it is, what its members report, and what to do",
   details:
-    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Pods that do not run are read from the members, with their reasons. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
+    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Pods that do not run are read from the members, with their reasons. Of a release it shows the waves, and why a member still has the old revision; of an autoscaled workload the last scaling. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
   example: [
     { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },
     { says: "Explain a workload in another namespace.", run: "flotilla why cloneset web -n shop" },
@@ -141,7 +144,7 @@ async function explained(
       throw new FlotillaError("NotFound", `${what} not found on the hub, but still ${remaining}`);
     throw new FlotillaError(
       "NotFound",
-      `${what} not found on the hub, and no ManifestWork applies one to members${await elsewhere(client, kind, where, signal)}`,
+      `${what} not found on the hub, and no ManifestWork applies one to members${(await elsewhere(client, kind, where, signal)) || (await nearby(client, kind, where, signal))}`,
     );
   }
   // These are never templates, so policies do not apply to them.
@@ -149,12 +152,51 @@ async function explained(
     throw new UsageError(
       `a ${kind.kind} is not scheduled; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet can be explained; run 'flotilla status' for clusters`,
     );
+  const directed = directionOf(kind, template);
+  if (directed !== undefined) throw new UsageError(directed);
   if (HUBS_OWN.has(kind.group))
     throw new UsageError(
       `a ${kind.kind} is a hub object and is never propagated; specify a resource that is propagated, or run 'flotilla status' for members`,
     );
   const { explainUnbound } = await import("../explain/explain-unbound.ts");
   return explainUnbound(client, template, clock, signal);
+}
+
+type Directed = DeepReadonly<KubernetesObject> & {
+  readonly spec?: { readonly scaleTargetRef?: Target; readonly target?: Target };
+};
+interface Target {
+  readonly kind: string;
+  readonly name: string;
+}
+
+/** Objects of the hub that are about another object, where they are explained. */
+function directionOf({ group, kind }: AnyKind, { metadata, spec }: Directed): string | undefined {
+  const target = group === FederatedHpa.group ? spec?.scaleTargetRef : spec?.target;
+  if (group !== FederatedHpa.group && group !== FleetRollout.group) return undefined;
+  const where = metadata.namespace ? ` -n ${metadata.namespace}` : "";
+  return target
+    ? `a ${kind} is a hub object and is explained with its target: run 'flotilla why ${target.kind.toLowerCase()}/${target.name}${where}'`
+    : `a ${kind} is a hub object and is never propagated; run 'flotilla doctor --only releases' to check it`;
+}
+
+/** A similar name in the same place, as the end of a sentence. */
+async function nearby(
+  client: Client,
+  kind: AnyKind,
+  { namespace, name }: { namespace?: string; name: string },
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    const { items } = await client.list(kind, { cluster: HUB, namespace, limit: MAX_NAMES, signal });
+    return didYouMean(
+      name,
+      items.map(({ metadata }) => metadata.name),
+    );
+  } catch (error) {
+    if (isForbidden(error)) return ""; // Only a hint.
+    throw error;
+  }
 }
 
 /** The namespaces that have an object of this name, as the end of a sentence. */

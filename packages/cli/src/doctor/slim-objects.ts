@@ -13,6 +13,9 @@ import {
   Cluster,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  CronFederatedHpa,
+  FederatedHpa,
+  FederatedResourceQuota,
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
@@ -20,6 +23,7 @@ import {
   Work,
 } from "@flotilla/karmada";
 import { ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import { FleetDisruptionBudget, RolloutStrategy } from "@flotilla/flotilla";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -43,6 +47,11 @@ const KEPT_KINDS = [
   OcmPlacement,
   ResourceInterpreterCustomization,
   ResourceInterpreterWebhookConfiguration,
+  RolloutStrategy,
+  FleetDisruptionBudget,
+  FederatedHpa,
+  CronFederatedHpa,
+  FederatedResourceQuota,
 ] as readonly Kind[];
 const KEPT = new Set(KEPT_KINDS.map(({ group, plural }) => `${group}/${plural}`));
 const BULKY = new Set([Work.plural, ManifestWork.plural, ManifestWorkReplicaSet.plural]);

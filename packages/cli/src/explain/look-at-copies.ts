@@ -13,10 +13,15 @@ import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-problems.ts";
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import { readScaling } from "./read-scaling.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** An explanation with what was looked at on the members, and what could not be. */
-export type SeenExplanation = DeepReadonly<Explanation> & { readonly notChecked?: readonly string[] };
+export type SeenExplanation = DeepReadonly<Explanation> & {
+  readonly notChecked?: readonly string[];
+  /** What scales it or limits its namespace, as lines. */
+  readonly scaling?: readonly string[];
+};
 
 /** Of an object that only ManifestWorks deliver, the hub does not know whether it is healthy. */
 const MAX_DELIVERED = 10;
@@ -42,26 +47,33 @@ export async function lookAtCopies(
     what,
     try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
   }));
-  const [rules, controllers] = await Promise.all([
+  const [rules, controllers, scaling] = await Promise.all([
     allowed(readRules(explanation, client, clock, signal)),
     readControllers({ client, clock, signal }),
+    readScaling(explanation, { client, clock, signal }),
   ]);
   const missing = controllersProblem(controllers);
   if (controllers.state === "unknown")
     notChecked.push("whether the hub's controllers run: you are not allowed to list leases in karmada-system");
   if (!rules) notChecked.push("interpreter rules: you are not allowed to list events");
   const hub = await readHub(client, signal);
-  const unknown = [...notChecked, ...unseen, ...hub.notChecked];
+  const unknown = [...notChecked, ...unseen, ...scaling.notChecked, ...hub.notChecked];
+  // A release that failed names the pods that it failed for.
+  const title = `release ${explanation.release?.name ?? ""} `;
+  const ofRelease = explanation.problems.filter(({ what }) => explanation.release && what.startsWith(title));
   const known = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
     problems: [
       ...(missing ? [missing] : []),
       ...hub.problems,
+      ...ofRelease,
       ...causes,
       ...(rules ?? []).filter(({ what }) => !known.includes(what)),
-      ...explanation.problems,
+      ...scaling.problems,
+      ...explanation.problems.filter((problem) => !ofRelease.includes(problem)),
     ],
+    scaling: scaling.lines.length > 0 ? scaling.lines : undefined,
     notChecked: unknown.length > 0 ? unknown : undefined,
   };
 }

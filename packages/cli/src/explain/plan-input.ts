@@ -23,6 +23,8 @@ import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { releasesIn } from "./planned-releases.ts";
+import type { PlannedRelease } from "./planned-releases.ts";
 import { planOcmChanges } from "./work-changes.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 
@@ -41,6 +43,8 @@ export interface PlanResult extends PlanChanges {
   hub: HubChange[];
   /** Warnings of the hub about the manifests, such as a policy that names a member that has not joined. */
   warnings: PlanProblem[];
+  /** Releases that would begin, of templates that a RolloutStrategy selects; `changes` are those of their first step. */
+  releases: PlannedRelease[];
   /** Changed objects of the hub whose effect on members is not planned. */
   unplanned: string[];
   /** What this plan does not show. */
@@ -50,8 +54,8 @@ export interface PlanResult extends PlanChanges {
 }
 
 /** Whether applying would change a member. Where that is not planned, it may. */
-export const mayChangeMembers = ({ changes, unplanned }: DeepReadonly<PlanResult>): boolean =>
-  changes.length + unplanned.length > 0;
+export const mayChangeMembers = ({ changes, releases, unplanned }: DeepReadonly<PlanResult>): boolean =>
+  changes.length + releases.length + unplanned.length > 0;
 
 type Object = DeepReadonly<KubernetesObject>;
 
@@ -146,6 +150,7 @@ export async function planManifests(
       changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
       problems: [...ended.problems, ...works.problems],
       warnings,
+      releases: releasesIn(asked),
       // A rule that only the hub can run may make something of any change of the hub.
       unplanned: asking > 0 && hub.length > 0 ? [...works.unplanned, "resources with a webhook"] : works.unplanned,
       notes,

@@ -1,6 +1,6 @@
 /** Reads a hub's snapshot through its API. Read-only. */
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -97,6 +97,8 @@ function createLister(
       try {
         return (await client.list(kind, { cluster: HUB, signal })).items;
       } catch (error) {
+        // Of our own kinds, a hub of an earlier version, or on an existing cluster, may lack some.
+        if (isNotFound(error)) return [];
         if (!isForbidden(error)) throw error;
         missing.add(titleOf(kind));
         return [];

@@ -1,7 +1,10 @@
 /** Renders a plan as text: on the hub and per cluster, what is created, changed and deleted. Pure. */
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberChange } from "@flotilla/flotilla";
+import { nameMembers } from "../health/name-members.ts";
+import { renderTable } from "../table.ts";
 import type { PlanResult } from "./plan-input.ts";
+import type { PlannedRelease } from "./planned-releases.ts";
 import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 
@@ -9,14 +12,22 @@ const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
 export function renderPlan(
-  { hub, changes, problems, warnings, unplanned, notes, unreachable = [] }: DeepReadonly<PlanResult>,
+  { hub, changes, problems, warnings, releases, unplanned, notes, unreachable = [] }: DeepReadonly<PlanResult>,
   width?: number,
 ): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
-    titleOf(hub.length, changes.length, byCluster.size, unplanned.length > 0),
+    titleOf(hub.length, changes.length, byCluster.size, { isPartial: unplanned.length > 0, releases: releases.length }),
     ...(hub.length > 0 ? [["hub", ...hub.flatMap(renderChange)].join("\n")] : []),
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
+    ...(releases.length > 0
+      ? [
+          [
+            "Releases, of which the changes above are the first step:",
+            ...releases.flatMap((release) => renderRelease(release, width)),
+          ].join("\n"),
+        ]
+      : []),
     ...(unreachable.length > 0
       ? [
           [
@@ -38,9 +49,42 @@ function renderMessages(title: string, messages: DeepReadonly<PlanResult["proble
     : [[title, ...messages.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")];
 }
 
-function titleOf(onHub: number, onMembers: number, clusters: number, isPartial: boolean): string {
+function renderRelease(
+  { resource, strategy, waves, total, onFailure }: DeepReadonly<PlannedRelease>,
+  width?: number,
+): string[] {
+  const gates = (texts: readonly string[] = []): string => texts.join(", ") || "-";
+  return [
+    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ${onFailure}`,
+    ...renderTable(
+      ["WAVE", "PODS", "BEFORE", "AFTER", "MEMBERS"],
+      waves.map(({ name, updated, before, after, clusters }) => [
+        name,
+        `${updated}/${total}`,
+        gates(before),
+        gates(after),
+        nameMembers(clusters),
+      ]),
+      4,
+      width === undefined ? undefined : width - 4,
+    )
+      .split("\n")
+      .map((line) => `    ${line}`),
+  ];
+}
+
+function titleOf(
+  onHub: number,
+  onMembers: number,
+  clusters: number,
+  { isPartial, releases }: { isPartial: boolean; releases: number },
+): string {
   if (onHub + onMembers === 0) return "Nothing would change on the hub or on any member.";
-  const none = isPartial ? "changes on members are not planned" : "none on any member";
+  const none = isPartial
+    ? "changes on members are not planned"
+    : releases > 0
+      ? "none on any member before a gate opens"
+      : "none on any member";
   const members = onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : none;
   return onHub > 0 ? `${count(onHub, "change")} on the hub, ${members}:` : `${members}:`;
 }

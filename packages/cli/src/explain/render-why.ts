@@ -4,6 +4,8 @@ import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flo
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
+import { nameMembers } from "../health/name-members.ts";
+import { withoutCause } from "../health/releases.ts";
 import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
@@ -25,7 +27,9 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
       ? [renderPolicies(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
     renderWorks(explanation),
+    renderRelease(explanation, room),
     renderMembers(explanation),
+    explanation.scaling ? ["SCALING", ...explanation.scaling] : [],
     renderMoves(explanation),
     ...(explanation.problems.length > 0 ? [] : [renderProblems(explanation)]),
   ];
@@ -85,6 +89,49 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
   ];
 }
 
+function renderRelease({ release }: Read, width: number | undefined): string[] {
+  if (!release) return [];
+  const { name, number, strategy, previous, phase, wave, waveState, waves, updated, ready, total, waitingFor } =
+    release;
+  const led = strategy === undefined ? "" : `, strategy ${strategy}`;
+  if (phase === "Pending")
+    return [
+      "RELEASE",
+      `the change of the template is not recorded as a release yet${led}: members keep what they have`,
+    ];
+  const at = waves.findIndex((each) => each.name === wave);
+  const stateOf = (index: number): string =>
+    phase === "Succeeded" || index < at
+      ? "complete"
+      : index > at
+        ? ""
+        : waveState === "Before"
+          ? "waits"
+          : waveState === "After"
+            ? "complete, waits"
+            : "open";
+  return [
+    "RELEASE",
+    `${name} (number ${number}${led}${previous === undefined ? "" : `, returns to ${previous}`})`,
+    `${phase}: ${updated} of ${total} pods updated, ${ready} of them available${waitingFor === undefined ? "" : `; waits for ${withoutCause(waitingFor)}`}`,
+    ...(waves.length === 0
+      ? []
+      : [
+          renderTable(
+            ["WAVE", "PODS", "STATE", "MEMBERS"],
+            waves.map((each, index) => [
+              each.name,
+              `${each.updated}/${total}`,
+              stateOf(index),
+              nameMembers(each.clusters),
+            ]),
+            3,
+            width,
+          ),
+        ]),
+  ];
+}
+
 function renderMembers({ members, resource: { kind } }: Read): string[] {
   return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap((member) => renderMember(member, kind))];
 }
@@ -103,7 +150,7 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy, unhealthy, failedRule } = member;
+  const { onMember = [], onMemberBy, unhealthy, failedRule, release } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
@@ -121,8 +168,10 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
   return [
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
     ...divided.map(
-      (field) => `  divided     ${renderField(field)}${isTakenBack(field) ? " (rolled back by partition)" : ""}`,
+      (field) =>
+        `  divided     ${renderField(field)}${isTakenBack(field) ? ` (${release ? "held back by the release" : "rolled back by partition"})` : ""}`,
     ),
+    ...(release?.behind === undefined ? [] : [`  release     ${release.behind}`]),
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
@@ -131,7 +180,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
   ];
 }
 
-/** Division changes a pod template only where the partition rolls pods back: the copy then has the previous template. */
+/** A copy has another pod template only where a release holds it back, or the partition rolls pods back. */
 const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
 
 /** The rule of a kind that runs pods to completion does not see whether they start. */

@@ -125,6 +125,7 @@ test("a plan is rendered per cluster, with what is created, changed and deleted"
       { cluster: "paris", action: "delete", object, fields: [], note: "excluded by --without-cluster" },
     ],
     problems: [{ resource: "Deployment shop/db", message: "no cluster fits" }],
+    releases: [],
     warnings: [{ resource: "PropagationPolicy shop/db", message: "no joined cluster is named oslo2" }],
     unplanned: [],
     notes: ["something else"],
@@ -157,7 +158,7 @@ Notes:
 });
 
 test("a plan without changes is rendered as such", () => {
-  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], unplanned: [], notes: [] })).toBe(
+  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], releases: [], unplanned: [], notes: [] })).toBe(
     "Nothing would change on the hub or on any member.",
   );
 });
@@ -217,6 +218,7 @@ test("a plan fits the terminal width", () => {
     ],
     problems: [{ resource: "Deployment shop/db", message: SENTENCE }],
     warnings: [],
+    releases: [],
     unplanned: [],
     notes: [SENTENCE],
   };

@@ -17,6 +17,7 @@ const planFor = (...clusters: string[]): PlanResult => ({
   changes: clusters.map(change),
   problems: [],
   warnings: [],
+  releases: [],
   unplanned: [],
   notes: [],
 });

@@ -1,5 +1,6 @@
 /** The status of a fleet: the data that `-o json` of `flotilla status` prints. */
 import type { ControllersState } from "../health/controllers-state.ts";
+import type { ReleaseStatus } from "../health/releases.ts";
 
 export interface FleetStatus {
   server: string;
@@ -11,6 +12,8 @@ export interface FleetStatus {
   /** The number of objects of each kind. */
   objects: { bindings: number; works: number; manifestWorks: number; placements: number; replicaSets: number };
   unhealthy: UnhealthySummary;
+  /** Releases that have not ended, most of them in progress. */
+  releases: ReleaseStatus[];
   workloads: WorkloadStatus[];
   /** Workloads of the hub that no policy has claimed. */
   unselected: Unselected;
@@ -138,6 +141,13 @@ export type Problem =
   | "Work waiting for a deletion"
   | "ManifestWork failed"
   | "rollout stopped"
+  | "autoscaler failing"
+  | "autoscaler at its maximum"
+  | "quota exceeded"
+  | "quota without effect"
+  | "release failed"
+  | "release without progress"
+  | "release waiting for a decision"
   | "workload naming missing pods"
   | "Placement unsatisfied";
 

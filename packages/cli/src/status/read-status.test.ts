@@ -135,3 +135,79 @@ for (const [behaviour, { page, want }] of Object.entries(checks)) {
     expect(unhealthy.worst).toEqual(want);
   });
 }
+
+const release = (extra: object, status: object, number = 1): object => ({
+  apiVersion: "flotilla.dev/v1alpha1",
+  kind: "FleetRollout",
+  metadata: { namespace: "shop", name: `web-${number}`, creationTimestamp: "2024-05-01T10:00:00Z" },
+  spec: {
+    target: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
+    source: "Strategy",
+    number,
+    revision: "r",
+    previous: "web-0",
+    ...extra,
+  },
+  status: { updated: 2, ready: 2, total: 6, unavailable: 0, ...status },
+});
+
+test("releases that have succeeded are not read, and of those of one template the newest counts", async () => {
+  const asked: ListOptions[] = [];
+  const paused = release({ paused: true }, { phase: "Paused", wave: "half", waveIndex: 1, waitingFor: "resume" }, 2);
+  const earlier = release({}, { phase: "RolledBack", failure: { reason: "PodsFailing", message: "pods fail" } });
+
+  const { unhealthy, releases } = await read(hubWith({ clusters: [], fleetrollouts: [earlier, paused] }, asked));
+
+  expect(unhealthy.worst).toEqual([
+    {
+      problem: "release waiting for a decision",
+      kind: "Deployment",
+      namespace: "shop",
+      name: "web",
+      reason:
+        "release web-2 is paused in wave half, 2 of 6 pods updated; 'flotilla rollout resume deployment/web -n shop' continues it",
+    },
+  ]);
+  expect(releases).toEqual([
+    {
+      namespace: "shop",
+      target: "deployment/web",
+      name: "web-2",
+      phase: "Paused",
+      wave: "half",
+      updated: 2,
+      total: 6,
+      waitingFor: "resume",
+    },
+  ]);
+  expect(asked.flatMap(({ fieldSelector = "" }) => (fieldSelector.includes("phase") ? [fieldSelector] : []))).toEqual([
+    "status.phase!=Succeeded,status.phase!=Superseded",
+  ]);
+});
+
+test("releases, autoscalers and quotas that may not be listed are named", async () => {
+  const refusal = forbidden({ group: "", resource: "some" }, "", "no");
+  const objects = {
+    clusters: [],
+    fleetrollouts: refusal,
+    federatedhpas: refusal,
+    cronfederatedhpas: refusal,
+    federatedresourcequotas: refusal,
+  };
+
+  const { notShown, checked } = await read(hubWith(objects));
+
+  expect(notShown).toEqual(["cronfederatedhpas", "federatedhpas", "federatedresourcequotas", "fleetrollouts"]);
+  expect(checked).not.toContain("releases");
+});
+
+test("a fleet without releases, autoscalers and quotas costs one request for each of their kinds", async () => {
+  const asked: ListOptions[] = [];
+  const kinds = { fleetrollouts: [], federatedhpas: [], cronfederatedhpas: [], federatedresourcequotas: [] };
+  await read(hubWith({ clusters: [] }, asked));
+  const without = asked.length;
+
+  await read(hubWith({ clusters: [], ...kinds }, asked));
+
+  expect(asked.length).toBe(2 * without);
+});

@@ -3,6 +3,9 @@ import {
   Cluster,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  CronFederatedHpa,
+  FederatedHpa,
+  FederatedResourceQuota,
   KARMADA_CLUSTER_NAMESPACE,
   KARMADA_SYSTEM_NAMESPACE,
   PropagationPolicy,
@@ -19,14 +22,14 @@ import {
 } from "@flotilla/ocm";
 import { Deployment, Event, Lease } from "@flotilla/kubernetes";
 import { HUB, isNotFound } from "@flotilla/apimachinery";
-import type { Kind } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { unservingMembers, unservingText } from "@flotilla/flotilla";
+import { FleetRollout, UNSETTLED_RELEASES, unservingMembers, unservingText } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
-import type { ComponentsStatus, FleetStatus, WorkloadStatus } from "./fleet-status.ts";
+import type { ComponentsStatus, FleetStatus, Problem, WorkloadStatus } from "./fleet-status.ts";
 import { createObjectReader } from "./object-reader.ts";
 import { readIneffective, slimPolicy } from "./ineffective.ts";
 import { summariseMembers } from "./members.ts";
@@ -47,6 +50,9 @@ import { controllersProblem, readControllers } from "../health/controllers-state
 import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { createPlacementUses } from "../health/placement-use.ts";
+import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
+import { reportQuota } from "../health/federated-quotas.ts";
+import { createReleaseCollector } from "../health/releases.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
@@ -66,12 +72,14 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const { each, all, counts, notShown, notServed } = createObjectReader(client, signal);
   /** Filled before the bindings are read; no names while some members may not be listed. */
   const fleet: { names?: ReadonlySet<string> | undefined } = {};
-  const collector = createUnhealthyCollector((name) => fleet.names?.has(name) ?? true);
+  const isMember = (name: string): boolean => fleet.names?.has(name) ?? true;
+  const collector = createUnhealthyCollector(isMember);
   const workloads: WorkloadStatus[] = [];
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
   const ruled: DeepReadonly<ResourceBinding>[] = [];
   const policies: Policy[] = [];
+  const releases = createReleaseCollector(nowMs);
   const uses = createPlacementUses();
 
   const [clusters, managedClusters, leases, components, failedChecks, controllers] = await Promise.all([
@@ -121,6 +129,13 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     collector.policy(policy);
     policies.push(slimPolicy(policy));
   };
+  const seeScaling = (
+    { kind, metadata }: DeepReadonly<KubernetesObject>,
+    reports: readonly { problem: Problem; what: string; try: string }[],
+  ): void => {
+    for (const { problem, what, try: remedy } of reports)
+      collector.unhealthy({ problem, kind, ...metadata }, `${what}; ${remedy}`);
+  };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
     each(ResourceBinding, seeBinding, { namespace }),
@@ -133,7 +148,14 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     each(OcmPlacement, collector.placement, { namespace }),
     each(ManifestWorkReplicaSet, collector.replicaSet, { namespace }),
     readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
+    each(FederatedHpa, (object) => seeScaling(object, reportAutoscaler(object, nowMs)), { namespace }),
+    each(CronFederatedHpa, (object) => seeScaling(object, reportCron(object, nowMs)), { namespace }),
+    each(FederatedResourceQuota, (object) => seeScaling(object, reportQuota(object, isMember)), { namespace }),
+    each(FleetRollout, releases.see, { namespace, fieldSelector: UNSETTLED_RELEASES }),
   ]);
+  const unsettled = await releases.take(client, signal);
+  for (const { state, what, try: remedy, target } of unsettled.reports)
+    collector.unhealthy({ problem: RELEASE_PROBLEMS[state], ...target }, `${what}; ${remedy}`);
   const bound = new Set(workloads.map((workload) => `${workload.kind} ${workload.namespace}/${workload.name}`));
   const unselected = await readUnselected(
     client,
@@ -149,8 +171,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     signal,
     places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf),
   });
-  const releases = await findKeptReleases(ruled, client, signal);
-  for (const { reason, ...object } of releases.kept)
+  const keptReleases = await findKeptReleases(ruled, client, signal);
+  for (const { reason, ...object } of keptReleases.kept)
     collector.unhealthy({ problem: "rollout stopped", ...object }, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
@@ -185,6 +207,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     members,
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unhealthy: result,
+    releases: unsettled.active,
     workloads,
     unselected,
     ineffective,
@@ -198,7 +221,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     notChecked: [
       ...uncheckedParts({ isHubChecked: failedChecks !== undefined, controllers, components }),
       ...reports.unseen,
-      ...releases.unseen,
+      ...keptReleases.unseen,
+      ...unsettled.unseen,
     ],
   };
 }
@@ -219,6 +243,7 @@ function checkedParts({
       const most = Math.max(...names.flatMap((name) => counts.get(name) ?? []), 0);
       return most > 0 ? [`${most} ${most === 1 ? what : plural}`] : [];
     }),
+    ...(counts.has(FleetRollout.kind) ? ["releases"] : []),
     ...(counts.has(Event.kind) ? ["interpreter rules"] : []),
     ...(AREAS_WITH_PODS.some((kind) => counts.has(kind)) && arePodsSeen
       ? ["pods of workloads that are not ready"]
@@ -245,6 +270,12 @@ function uncheckedParts({
   ];
 }
 
+const RELEASE_PROBLEMS = {
+  failed: "release failed",
+  stuck: "release without progress",
+  waiting: "release waiting for a decision",
+} as const;
+
 /** The kinds by which workloads are found. */
 const AREAS_WITH_PODS = [ResourceBinding.kind, ManifestWork.kind];
 
@@ -257,6 +288,9 @@ const CHECKED_KINDS: readonly (readonly [kinds: readonly string[], what: string,
   [[ManifestWork.kind], "ManifestWork"],
   [[OcmPlacement.kind], "Placement"],
   [[ManifestWorkReplicaSet.kind], "ManifestWorkReplicaSet"],
+  [[FederatedHpa.kind], "FederatedHPA"],
+  [[CronFederatedHpa.kind], "CronFederatedHPA"],
+  [[FederatedResourceQuota.kind], "FederatedResourceQuota"],
 ];
 
 /** Undefined if the user may not read them. A hub may run its components elsewhere, and then has none. */

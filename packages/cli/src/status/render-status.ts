@@ -13,6 +13,7 @@ import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
+const MAX_RELEASES = 10;
 const MAX_UNHEALTHY = 10;
 const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
@@ -50,6 +51,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
     ...renderObjects(status),
     ...(isUnhealthy ? [] : [renderNoProblems(status, page)]),
     ...renderIneffective(status, page),
+    ...renderReleases(status, page),
     ...renderWorkloads(status, page),
     ...renderWithoutPolicy(status, page),
     ...renderUnselected(status, page),
@@ -193,6 +195,28 @@ function plural(problem: string, count: number): string {
   const [what = "", ...rest] = problem.split(" ");
   const many = what.endsWith("y") ? `${what.slice(0, -1)}ies` : `${what}s`;
   return [count === 1 ? what : many, ...rest].join(" ");
+}
+
+/** Where releases are that have not ended; those that need a person are also listed above. */
+function renderReleases({ releases }: FleetStatus, { all, width }: StatusPage): string[] {
+  if (releases.length === 0) return [];
+  const shown = all ? releases : releases.slice(0, MAX_RELEASES);
+  const table = renderTable(
+    ["NAMESPACE", "RELEASE OF", "PHASE", "WAVE", "UPDATED", "WAITS FOR"],
+    shown.map(({ namespace, target, phase, wave, updated, total, waitingFor }) => [
+      namespace,
+      target,
+      phase,
+      wave ?? "-",
+      `${updated}/${total}`,
+      waitingFor ?? "-",
+    ]),
+    2,
+    width,
+  );
+  return shown.length < releases.length
+    ? [`${table}\nand ${releases.length - shown.length} more; use --all to show them`]
+    : [table];
 }
 
 function renderWorkloads(

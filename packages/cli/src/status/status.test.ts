@@ -395,6 +395,7 @@ describe("as text", () => {
     objects: { bindings: 0, works: 0, manifestWorks: 0, placements: 0, replicaSets: 0 },
     unhealthy: { counts: {}, worst: [] },
     workloads: [],
+    releases: [],
     unselected: { count: 0, names: [], types: [] },
     checked: ["the hub", "2 members"],
     notShown: [],

@@ -4,7 +4,7 @@
  */
 import { KEPT_TEMPLATE, ROLLOUT_STAGE } from "@flotilla/openkruise";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS } from "../propagation/match/plan-match.ts";
-import { ACTIVATED_TEMPLATE, PODS_TO_DELETE } from "../flotilla-names.ts";
+import { ACTIVATED_TEMPLATE, PODS_TO_DELETE, RELEASE_STEP } from "../flotilla-names.ts";
 import {
   BINDING_ID,
   BINDING_NAME,
@@ -38,6 +38,7 @@ const ANNOTATIONS = new Set([
   KEPT_TEMPLATE,
   ROLLOUT_STAGE,
   PODS_TO_DELETE,
+  RELEASE_STEP,
   // kubectl's last-applied annotation repeats the whole object.
   "kubectl.kubernetes.io/last-applied-configuration",
 ]);

@@ -21,9 +21,12 @@ import type { MemberReader } from "../membership/member-reader.ts";
 import { blindOverriders } from "../propagation/override/blind-overriders.ts";
 import { OverrideError } from "../propagation/override/override-error.ts";
 import type { AppliedOverride } from "../propagation/override/plan-overrides.ts";
+import { releaseCopies } from "../propagation/dispatch/release-copies.ts";
+import type { TemplateRelease } from "../propagation/dispatch/release-copies.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
+import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "../fields/field-changes.ts";
@@ -33,6 +36,7 @@ import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
 
 export interface ExplainMembersDependencies {
   views: PlanningViews;
+  releases?: Pick<ReleaseIndex, "of"> | undefined;
   interpreter: Pick<Interpreter, "divide" | "retain" | "reflectStatus" | "health" | "retainedFields" | "ownerOf">;
   readMember: MemberReader;
 }
@@ -41,7 +45,7 @@ export interface ExplainMembersDependencies {
 const MAX_MEMBERS = 100;
 
 export async function explainMembers(
-  { views, interpreter, readMember }: ExplainMembersDependencies,
+  { views, releases, interpreter, readMember }: ExplainMembersDependencies,
   binding: Binding,
   template: Template,
   now: string,
@@ -49,9 +53,11 @@ export async function explainMembers(
   const works = views.worksOf(binding);
   const { memberDecides } = await fieldsOfMembers(template, interpreter);
   const { bare, shares } = planDivision(binding, template, works, memberDecides);
-  const divided = isUndivided(binding)
-    ? new Map(shares.map(({ cluster }) => [cluster, bare]))
-    : await divide(interpreter, bare, shares, jobPlanOf(binding, template, works, now));
+  const release = releases?.of(template);
+  const divided =
+    isUndivided(binding) && typeof release !== "object"
+      ? new Map(shares.map(({ cluster }) => [cluster, bare]))
+      : await divide(interpreter, bare, shares, { job: jobPlanOf(binding, template, works, now), release });
   const copies = divided instanceof Error ? divided : withOwnPods(divided, namedPodsOf(binding));
   const workOf = new Map(
     [...works, ...views.heldWorksOf(binding)].map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]),
@@ -131,9 +137,11 @@ async function divide(
   interpreter: Pick<Interpreter, "divide">,
   bare: Template,
   shares: Parameters<Interpreter["divide"]>[1],
-  job: JobPlan | undefined,
+  { job, release }: { job: JobPlan | undefined; release: TemplateRelease | "pending" | undefined },
 ): Promise<ReadonlyMap<string, Template> | InterpretError> {
   try {
+    if (typeof release === "object")
+      return await releaseCopies(bare, shares, release, (...what) => interpreter.divide(...what));
     return withCompletions(await interpreter.divide(bare, shares), job);
   } catch (error) {
     if (error instanceof InterpretError) return error;

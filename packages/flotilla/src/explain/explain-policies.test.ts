@@ -16,6 +16,8 @@ const nothing: FleetSnapshot = {
   priorityClasses: [],
   bindings: [],
   clusterBindings: [],
+  rollouts: [],
+  strategies: [],
   works: [],
   templates: [],
 };

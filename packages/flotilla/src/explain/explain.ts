@@ -19,6 +19,7 @@ import type { ExplainMembersDependencies } from "./explain-members.ts";
 import { runProblems } from "./explain-runs.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
+import { explainRelease } from "./explain-release.ts";
 import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
 import { fleetOf, planTemplate } from "./plan-template.ts";
@@ -41,6 +42,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   const { before: binding, match } = plan;
   const { apiVersion, kind, metadata } = template;
   const decision = decide(deps, binding, plan.binding, recorded);
+  const explainedRelease = explainRelease(deps.releases, template, nowMs);
   const base = {
     apiVersion: EXPLAIN_API_VERSION,
     kind: metadata.namespace ? "Explanation" : "ClusterExplanation",
@@ -52,7 +54,10 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
     ...explainPolicies(views, template, match),
     decision,
-    members: binding ? await explainMembers(deps, binding, template, formatTime(nowMs)) : [],
+    members: binding
+      ? explainedRelease.membersOf(await explainMembers(deps, binding, template, formatTime(nowMs)))
+      : [],
+    release: explainedRelease.release,
     moves: binding ? (movesOf(binding) as JsonObject[]) : [],
     leaving: (binding?.spec.gracefulEvictionTasks ?? []).map(
       ({ fromCluster, reason, producer, message, creationTimestamp }) => ({
@@ -67,6 +72,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   return {
     ...base,
     problems: [
+      ...explainedRelease.problems,
       ...runProblems(binding ?? plan.binding, template),
       ...findProblems({
         explanation: base,

@@ -18,6 +18,7 @@ import { explanationOf, type OcmExplainer } from "./ocm/ocm-explainer.ts";
 
 export interface ExplainerDependencies {
   views: PlanningViews;
+  releases: ExplainInput["releases"];
   interpreter: ExplainInput["interpreter"];
   readMember: MemberReader;
   decisions: Pick<LastDecisions, "get">;
@@ -34,6 +35,7 @@ export interface Explainer {
 
 export function createExplainer({
   views,
+  releases,
   interpreter,
   readMember,
   decisions,
@@ -53,6 +55,7 @@ export function createExplainer({
       if (!template) return carried && { ...explanationOf(carried.resource, nowMs), ...carried };
       const explanation = await explain({
         views,
+        releases,
         interpreter,
         readMember,
         nowMs,

@@ -64,6 +64,15 @@ const member = s.object({
   failedRules: s.optional(
     s.array("Interpreter rules that fail for the member's object.", s.string("The message of the failure.")),
   ),
+  release: s.optional(
+    s.object("What the release in progress gives the member.", {
+      wave: s.optional(s.string("The wave that reaches it first.")),
+      revision: s.string("The FleetRollout whose revision the member gets."),
+      state: s.string("Where the member is in the release."),
+      updated: s.integer("Pods that run the revision of the release."),
+      behind: s.optional(s.string("Why it does not have the revision of the release on all of its pods.")),
+    }),
+  ),
 });
 export type ExplainedMember = s.Infer<typeof member>;
 
@@ -146,6 +155,32 @@ const rollout = s.object({
 });
 export type ExplainedRollout = s.Infer<typeof rollout>;
 
+const release = s.object("The release of the template: its newest FleetRollout.", {
+  name: s.string("The name of the FleetRollout."),
+  number: s.integer("Counts the releases of the template."),
+  strategy: s.optional(s.string("The RolloutStrategy that leads it.")),
+  previous: s.optional(s.string("The FleetRollout to whose revision it returns when it is rolled back.")),
+  phase: s.string(
+    "The phase of the FleetRollout; `New` before it is planned, `Pending` for a change that has none yet.",
+  ),
+  wave: s.optional(s.string("The wave that is in progress, or was last.")),
+  waveState: s.optional(s.string("Whether the wave waits for its gates, is carried out, or is complete.")),
+  waves: s.array(
+    "The waves, in order.",
+    s.object({
+      name: s.string("The name of the wave."),
+      updated: s.integer("Pods that run the revision when it is complete."),
+      clusters: s.array("The members that it updates.", s.string("The name of a member.")),
+    }),
+  ),
+  updated: s.integer("Pods that run the revision of the release."),
+  ready: s.integer("Of these, pods that are available."),
+  total: s.integer("Pods of the workload, over all members."),
+  waitingFor: s.optional(s.string("What it waits for.")),
+  cause: s.optional(s.string("Why it failed.")),
+});
+export type ExplainedRelease = s.Infer<typeof release>;
+
 const fields = {
   resource: s.object("The resource that is explained.", {
     apiVersion: s.string("The version of the resource."),
@@ -184,6 +219,7 @@ const fields = {
   rollout: s.optional(
     s.array("For a ManifestWorkReplicaSet: rollout progress on the clusters of each Placement.", rollout),
   ),
+  release: s.optional(release),
   works: s.optional(s.array("ManifestWorks that deliver this object to members.", work)),
 };
 

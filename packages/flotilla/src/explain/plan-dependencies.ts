@@ -143,6 +143,7 @@ async function attach(
     template: plan?.template ?? object,
     binding,
     ...(plan?.schedule && { schedule: plan.schedule }),
+    release: copies?.begins,
     works: { before: worksBefore, after: copies?.desired ?? worksBefore },
   };
 }

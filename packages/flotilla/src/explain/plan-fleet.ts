@@ -18,7 +18,7 @@ import { withDefinitions } from "./delivered-definitions.ts";
 import { idOf, planDependencies } from "./plan-dependencies.ts";
 import { planTemplate } from "./plan-template.ts";
 import type { PlanningInterpreter, TemplatePlan } from "./plan-template.ts";
-import { placeOf, viewsOf } from "./snapshot.ts";
+import { placeOf, releasesOf, viewsOf } from "./snapshot.ts";
 import type { FleetSnapshot } from "./snapshot.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 import { targetsOf } from "../propagation/targets.ts";
@@ -51,17 +51,18 @@ async function planOnce(
   { interpreter, nowMs, locatePods }: PlanFleetOptions,
 ): Promise<FleetPlan> {
   const views = viewsOf(snapshot, HUB, locatePods);
+  const releases = releasesOf(snapshot);
   const fleet = createFleet(snapshot.clusters);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
   for (const template of objects) {
-    const plan = await planTemplate({ views, interpreter, nowMs, fleet }, template);
+    const plan = await planTemplate({ views, releases, interpreter, nowMs, fleet }, template);
     // Later templates of the same workload groups see where this one was placed.
     if (plan.binding) views.groups.see(views.hub, plan.binding);
     // An object that is not propagated exists only on the hub.
     if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
   }
-  await planDependencies({ views, interpreter, nowMs, fleet }, plans, objects);
+  await planDependencies({ views, releases, interpreter, nowMs, fleet }, plans, objects);
   const templates = [...plans.values()].sort((a, b) =>
     compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`),
   );

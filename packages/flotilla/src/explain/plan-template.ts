@@ -30,6 +30,10 @@ import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates.ts";
 import { bindingName } from "@flotilla/karmada";
+import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
+import type { ReleaseIndex } from "../rollout/release-index.ts";
+import { planRelease } from "./plan-release.ts";
+import type { PlannedRelease } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findUndivided } from "./undivided-fields.ts";
 
@@ -42,6 +46,8 @@ export type PlanningInterpreter = Pick<
 
 export interface PlanningDependencies {
   views: PlanningViews;
+  /** Which revision each member may have; unset if the hub has no releases. */
+  releases?: ReleaseIndex | undefined;
   interpreter: PlanningInterpreter;
   nowMs: number;
   /** Cluster state shared when many templates are planned; built from the views otherwise. */
@@ -63,6 +69,8 @@ export interface TemplatePlan {
   works: { before: readonly DeepReadonly<Work>[]; after: readonly DeepReadonly<Work>[] };
   /** Messages that describe what blocks the template. */
   problems: string[];
+  /** The release that would begin, with its status after the first step. */
+  release?: DeepReadonly<FleetRollout>;
   /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
@@ -98,6 +106,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     ...plan,
     binding: scheduled,
     schedule,
+    release: dispatch?.begins,
     isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,
     works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
   };
@@ -211,12 +220,12 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
 
 /** What the dispatch stage would make of the binding; undefined when it would change nothing. */
 export async function planCopies(
-  { views, interpreter, nowMs }: PlanningDependencies,
+  { views, releases, interpreter, nowMs }: PlanningDependencies,
   binding: Binding,
   known: Template,
   works: readonly DeepReadonly<Work>[],
   problems: string[],
-): Promise<DispatchPlan | undefined> {
+): Promise<(DispatchPlan & Pick<PlannedRelease, "begins">) | undefined> {
   const { resource } = binding.spec;
   // An object recreated under the same name gets its own binding after the old binding is deleted.
   if (known.metadata.uid !== resource.uid) return undefined;
@@ -227,8 +236,11 @@ export async function planCopies(
     );
     return undefined;
   }
+  const release = planRelease({ releases, views, nowMs }, binding, template, works);
+  if (release.assigned === "pending") return undefined;
   const plan = await planDispatch(binding, template, {
     works,
+    release: release.assigned,
     divide: (...what) => interpreter.divide(...what),
     retainedFields: (object) => interpreter.retainedFields(object),
     render: views.render,
@@ -251,7 +263,7 @@ export async function planCopies(
     problems.push(
       "the old copy must be deleted from the cluster before the new one is created; the plan shows that first step",
     );
-  return plan;
+  return { ...plan, begins: release.begins };
 }
 
 /** A binding may target thousands of clusters; the first few names are enough. */

@@ -20,6 +20,10 @@ import { heldWorksOfBinding, indexWorks, worksOfBinding } from "../propagation/w
 import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
+import { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
+import { RolloutStrategy } from "../rollout/kinds/rollout-strategy.ts";
+import { createReleaseIndex } from "../rollout/release-index.ts";
+import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { createStaticInformer } from "./static-informer.ts";
 
 export interface FleetSnapshot {
@@ -32,6 +36,8 @@ export interface FleetSnapshot {
   readonly bindings: readonly DeepReadonly<ResourceBinding>[];
   readonly clusterBindings: readonly DeepReadonly<ResourceBinding>[];
   readonly works: readonly DeepReadonly<Work>[];
+  readonly rollouts: readonly DeepReadonly<FleetRollout>[];
+  readonly strategies: readonly DeepReadonly<RolloutStrategy>[];
   /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
   readonly templates: readonly Template[];
 }
@@ -47,11 +53,21 @@ export const SNAPSHOT_KINDS = {
   bindings: ResourceBinding,
   clusterBindings: ClusterResourceBinding as unknown as Kind<ResourceBinding>,
   works: Work,
+  rollouts: FleetRollout,
+  strategies: RolloutStrategy,
 } as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
 
 /** Key of an object within its kind, independent of the API version. */
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
   `${namespace}/${name}`;
+
+/** Which revision each member may have, by the releases of the snapshot. */
+export const releasesOf = ({ rollouts, strategies }: FleetSnapshot, hub = HUB): ReleaseIndex =>
+  createReleaseIndex({
+    hub,
+    rollouts: createStaticInformer(FleetRollout, rollouts),
+    strategies: createStaticInformer(RolloutStrategy, strategies),
+  });
 
 const askNone: LocatePods = (_owner, clusters) => Promise.resolve({ found: new Map(), unasked: clusters });
 

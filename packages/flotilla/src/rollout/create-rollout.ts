@@ -17,8 +17,6 @@ import { createBudgetController } from "./budget-controller.ts";
 import { createBudgetLedger } from "./budget-ledger.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
-import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
-import { createReleaseIndex } from "./release-index.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 import { createReleasesController } from "./releases-controller.ts";
 import { createRolloutController } from "./rollout-controller.ts";
@@ -29,6 +27,7 @@ export interface RolloutsDependencies {
   informers: Informers;
   clientFor(part: string): Client;
   views: HubViews;
+  index: ReleaseIndex;
   members: Pick<MemberSource, "find">;
   events: EventRecorders;
   decisions?: DecisionRecorder | undefined;
@@ -41,8 +40,6 @@ export interface RolloutsDependencies {
 export interface Rollouts {
   // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
   controllers: Controller<any>[];
-  /** For dispatch. */
-  index: ReleaseIndex;
 }
 
 /** A healthy member answers in a fraction of this. */
@@ -51,11 +48,10 @@ const PODS_TIMEOUT_MS = 2_000;
 const MAX_PODS = 500;
 
 export function createRollouts(deps: RolloutsDependencies): Rollouts {
-  const { hub, informers, clientFor, views, members, events, decisions, clock } = deps;
+  const { hub, informers, clientFor, views, index, members, events, decisions, clock } = deps;
   const rollouts = informers.of(FleetRollout);
   const bindings = informers.of<ResourceBinding>(namespacedScope.kind);
   const clusters = informers.of(Cluster);
-  const index = createReleaseIndex({ hub, rollouts, strategies: informers.of(RolloutStrategy) });
   const client = clientFor("rollout");
 
   async function readPods(
@@ -124,7 +120,6 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
   };
 
   return {
-    index,
     controllers: [
       createBudgetController({ hub, client, budgets, rollouts, ledger }),
       createReleasesController({

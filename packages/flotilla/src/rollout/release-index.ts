@@ -52,7 +52,7 @@ export const isFinished = ({ status }: Rollout): boolean =>
   status?.phase === "Failed";
 
 /** A template whose own partition holds pods back leads its release itself (docs/adr/0017). */
-function hasOwnPartition(template: Template): boolean {
+export function hasOwnPartition(template: Template): boolean {
   const { group } = parseApiVersion(template.apiVersion);
   if (group !== "apps.kruise.io" && group !== "apps") return false;
   const partition = partitionOf(template);
@@ -136,7 +136,7 @@ export function bindingKeyOfRollout(cluster: string, { metadata, spec }: Rollout
 }
 
 /** Every member has a revision that is known; `pending` where one is not, so that members keep what they have. */
-function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): TemplateRelease | "pending" {
+export function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): TemplateRelease | "pending" {
   const { namespace = "", name } = newest.metadata;
   const entries = new Map((newest.status?.clusters ?? []).map((entry) => [entry.name, entry]));
   const fallback = newest.status?.phase === "Succeeded" ? name : (newest.spec.previous ?? name);

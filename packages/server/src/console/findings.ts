@@ -134,6 +134,9 @@ const OF_WORKLOADS: ReadonlySet<string> = new Set([
   "binding not scheduled",
   "binding not applied",
   "rollout stopped",
+  "release failed",
+  "release without progress",
+  "release waiting for a decision",
   "workload naming missing pods",
 ]);
 
@@ -165,7 +168,7 @@ function merge({ unhealthy }: FleetStatus, report: DoctorReport | undefined): Fi
     return [
       {
         id: `${problem} ${about}`.slice(0, MAX_ID),
-        severity: problem === "binding suspended" ? "warning" : "problem",
+        severity: WARNINGS.has(problem) ? "warning" : "problem",
         about: isMember ? memberAbout : about,
         seen: `${problem}: ${reason}`,
         fix: "",
@@ -188,11 +191,21 @@ function merge({ unhealthy }: FleetStatus, report: DoctorReport | undefined): Fi
 
 const MAX_ID = 300;
 const isProblem = ({ severity }: Finding): boolean => severity === "problem";
+/** As `flotilla doctor` judges them. */
+const WARNINGS: ReadonlySet<string> = new Set([
+  "binding suspended",
+  "release waiting for a decision",
+  "autoscaler at its maximum",
+  "quota exceeded",
+]);
 const EXPLAINED: ReadonlySet<string> = new Set([
   "binding not scheduled",
   "binding not applied",
   "workload unhealthy",
   "rollout stopped",
+  "release failed",
+  "release without progress",
+  "release waiting for a decision",
   "Placement unsatisfied",
   "ManifestWork unhealthy",
   "ManifestWork failed",

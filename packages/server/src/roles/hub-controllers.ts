@@ -104,6 +104,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     informers,
     clientFor,
     views,
+    index: sources.releases,
     members,
     events,
     decisions: options.decisions,
@@ -111,7 +112,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     log,
   });
   const propagation = createPropagation({
-    releases: rollouts.index,
+    releases: sources.releases,
     hub,
     informers,
     clientFor,

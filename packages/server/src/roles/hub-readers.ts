@@ -21,7 +21,10 @@ import {
   createOcmExplainer,
   createPlacementSources,
   createPulledMembers,
+  createReleaseIndex,
   createRemoteMembers,
+  FleetRollout,
+  RolloutStrategy,
 } from "@flotilla/flotilla";
 import type {
   ConnectMember,
@@ -30,6 +33,7 @@ import type {
   LastDecisions,
   MemberSource,
   PlacementSources,
+  ReleaseIndex,
   ScheduleOptions,
 } from "@flotilla/flotilla";
 import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
@@ -69,6 +73,8 @@ export interface PlanningSources {
   members: MemberSource;
   interpreter: Interpreter;
   views: HubViews;
+  /** Which revision each member may have. */
+  releases: ReleaseIndex;
   /** The inputs of Placement decisions. */
   placements: PlacementSources;
   /** The scheduler's last decisions: the controllers record them, explanations show them. */
@@ -115,10 +121,16 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
   const members = combineMembers([createPulledMembers(reached), reached]);
   const locatePods = createLocatePods({ hub, clusters: informers.of(Cluster), members, clock, log });
   const views = createHubViews({ hub, informers, client, scheduling, locatePods, clock, log });
+  const releases = createReleaseIndex({
+    hub,
+    rollouts: informers.of(FleetRollout),
+    strategies: informers.of(RolloutStrategy),
+  });
   const placements = createPlacementSources({ hub, informers });
   const decisions = createLastDecisions(clock);
   const explainer = createExplainer({
     views,
+    releases,
     interpreter,
     readMember: createMemberReader({ hub, clusters: informers.of(Cluster), members, clock }),
     decisions,
@@ -126,7 +138,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     ocm: createOcmExplainer({ hub, informers, placements, views, clock }),
   });
   return {
-    sources: { members, interpreter, views, placements, decisions },
+    sources: { members, interpreter, views, releases, placements, decisions },
     extensions: (askHub) => ({
       clusterProxy: createClusterProxy({ hub, clusters: informers.of(Cluster), members, askHub, clock }),
       explanation: (namespace, name) => explainer.get(namespace, name),

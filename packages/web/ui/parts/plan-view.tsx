@@ -8,7 +8,7 @@ const TONE = { create: "good", update: "busy", delete: "bad" } as const;
 const MOST = 200;
 
 export function PlanView({ plan }: { plan: Plan }) {
-  const { hub, changes, problems, warnings, notes, unplanned, unreachable = [] } = plan;
+  const { hub, changes, problems, warnings, notes, releases = [], unplanned, unreachable = [] } = plan;
   return (
     <div class="plan">
       {[...problems, ...warnings].map(({ resource, message }) => (
@@ -42,6 +42,19 @@ export function PlanView({ plan }: { plan: Plan }) {
         />
       ))}
       {changes.length > MOST && <p class="muted">{t("and {count} more", { count: changes.length - MOST })}</p>}
+      {releases.map(({ resource, waves, total }) => (
+        <p key={resource}>
+          <b>{resource}</b>{" "}
+          {t("is released in {count} waves; the changes above are the first step: {waves}", {
+            count: waves.length,
+            waves: waves
+              .map(
+                ({ name, updated, before }) => `${name} ${updated}/${total}${before ? ` (${before.join(", ")})` : ""}`,
+              )
+              .join(" → "),
+          })}
+        </p>
+      ))}
       {unplanned.length > 0 && (
         <p class="busy">
           {t("The effect of these on members is not planned: {names}", { names: unplanned.join(", ") })}

@@ -5,6 +5,7 @@
 import type { DoctorCheck } from "../check.ts";
 import { agentsCheck } from "./agents.ts";
 import { apisCheck } from "./apis.ts";
+import { autoscalingCheck } from "./autoscaling.ts";
 import { bindingsCheck } from "./bindings.ts";
 import { certificatesCheck } from "./certificates.ts";
 import { clocksCheck } from "./clocks.ts";
@@ -18,6 +19,7 @@ import { membersCheck } from "./members.ts";
 import { ocmCheck } from "./ocm.ts";
 import { openkruiseCheck } from "./openkruise.ts";
 import { policiesCheck } from "./policies.ts";
+import { releasesCheck } from "./releases.ts";
 import { versionsCheck } from "./versions.ts";
 import { workloadsCheck } from "./workloads.ts";
 import { webhooksCheck } from "./webhooks.ts";
@@ -38,7 +40,9 @@ export const CHECKS: readonly DoctorCheck[] = [
   policiesCheck,
   bindingsCheck,
   worksCheck,
+  releasesCheck,
   workloadsCheck,
+  autoscalingCheck,
   ocmCheck,
   interpretersCheck,
   driftCheck,

@@ -1,7 +1,7 @@
 /** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
 import { withCondition } from "@flotilla/apimachinery";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
-import { renderGate } from "./plan-gates.ts";
+import { closedGates, renderGate } from "./plan-gates.ts";
 import type { Entry, Release } from "./release.ts";
 import { roomOf } from "./share-budget.ts";
 
@@ -40,13 +40,8 @@ export function describeWait(release: Release): string | undefined {
       return back.length > 0 ? `${listed(back)} to return` : "the disruption budget";
     }
     default: {
-      const closed = (status.gates ?? []).filter(
-        (gate) =>
-          gate.wave === status.wave &&
-          gate.when === (status.waveState === "After" ? "After" : "Before") &&
-          gate.state !== "Open",
-      );
-      if (status.waveState !== "Open" && closed.length > 0) return closed.map(renderGate).join(", ");
+      const closed = closedGates(status);
+      if (closed.length > 0) return closed.map(renderGate).join(", ");
       const away = entries.filter(({ state, wave }) => state === "Unreachable" && wave !== undefined);
       if (away.length > 0) return `${listed(away.map(({ name }) => name))} to be reachable`;
       const updating = entries.filter(({ revision, state }) => revision === self && state !== "Updated");

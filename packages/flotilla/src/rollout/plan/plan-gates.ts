@@ -4,7 +4,7 @@
  */
 import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { GateStatus } from "../kinds/fleet-rollout.ts";
+import type { FleetRolloutStatus, GateStatus } from "../kinds/fleet-rollout.ts";
 import type { GateSpec } from "../kinds/strategy-fields.ts";
 import { durationMs } from "./durations.ts";
 import { nextOpening } from "./plan-window.ts";
@@ -14,6 +14,22 @@ type GateType = (typeof GATE_TYPES)[number];
 
 export const gateType = (gate: DeepReadonly<GateSpec>): GateType =>
   GATE_TYPES.find((type) => gate[type] !== undefined) ?? "approval";
+
+/** What a window says that has no day, or whose time zone is unknown. */
+export const NEVER_OPENS = "the window never opens";
+
+/** The gates that the release waits for now. */
+export const closedGates = (
+  status: DeepReadonly<Pick<FleetRolloutStatus, "gates" | "wave" | "waveState">>,
+): readonly DeepReadonly<GateStatus>[] =>
+  status.waveState === "Open"
+    ? []
+    : (status.gates ?? []).filter(
+        (gate) =>
+          gate.wave === status.wave &&
+          gate.when === (status.waveState === "After" ? "After" : "Before") &&
+          gate.state !== "Open",
+      );
 
 export interface GateContext {
   readonly wave: string;
@@ -93,8 +109,7 @@ function planGate(
     case "window": {
       const opensInMs = gate.window ? nextOpening(gate.window, nowMs) : 0;
       if (opensInMs === 0) return { status: open("calendar") };
-      const message =
-        opensInMs === undefined ? "the window never opens" : `the window opens at ${formatTime(nowMs + opensInMs)}`;
+      const message = opensInMs === undefined ? NEVER_OPENS : `the window opens at ${formatTime(nowMs + opensInMs)}`;
       return { status: { ...self, state: "Closed", message }, opensInMs };
     }
     default:
