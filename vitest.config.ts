@@ -1,6 +1,8 @@
 import { existsSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer } from "vitest/node";
+import type { TestSpecification } from "vitest/node";
 
 /** A file system in memory. Fleets flush every write to disk, which takes 5 ms on a disk; a killed process loses nothing here either. */
 const MEMORY = "/dev/shm";
@@ -10,6 +12,34 @@ function temporaryFolder(): string {
   if (!existsSync(MEMORY)) return tmpdir();
   const { bavail, bsize } = statfsSync(MEMORY);
   return bavail * bsize > NEEDED_BYTES ? MEMORY : tmpdir();
+}
+
+/** In this order, so that those with the longest files start first: a long file at the end leaves the other core idle. */
+const SUITES = ["golden", "docs", "web", "e2e", "contract", "simulation", "unit"];
+/** Files that take long for their size. Without results of an earlier run vitest starts with the largest files of a suite. */
+const LONG = [
+  "test/docs/guides.test.ts",
+  "test/docs/pages.test.ts",
+  "test/docs/lookup.test.ts",
+  "test/e2e/existing-cluster.test.ts",
+  "test/e2e/examples.test.ts",
+  "test/e2e/fleet-cli.test.ts",
+  "test/e2e/guide.test.ts",
+  "test/e2e/demo.test.ts",
+  "test/e2e/doctor.test.ts",
+  "test/e2e/standby.test.ts",
+  "test/contract/apiserver/kubectl.test.ts",
+  "test/contract/engine.test.ts",
+  "test/simulation/heap-growth.test.ts",
+  "tools/fuzz/fuzz.test.ts",
+];
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ project, moduleId }: TestSpecification): number =>
+      2 * SUITES.indexOf(project.name) + (LONG.some((path) => moduleId.endsWith(path)) ? 0 : 1);
+    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+  }
 }
 
 const shared = {
@@ -28,8 +58,8 @@ const shared = {
 };
 /** Tests beside the file that start a fleet, a server or a process; the name says their suite. */
 const OTHERS = ["packages/**/*.{contract,simulation,e2e}.test.ts"];
-/** Tests of processes wait as long as they compute: five workers for two cores. */
-const waiting = { ...shared, maxWorkers: 5, sequence: { groupOrder: 0 } };
+/** Tests of processes wait twice as long as they compute: six workers for two cores. */
+const waiting = { ...shared, maxWorkers: 6, sequence: { groupOrder: 0 } };
 /**
  * Pure computation, after the others: each worker optimizes the code for itself, so two take a seventh less CPU time than
  * five.
@@ -41,6 +71,7 @@ const suite = (kind: object, name: string, ...include: string[]) => ({ test: { .
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       suite({ ...computing, exclude: OTHERS }, "unit", "packages/*/src/**/*.test.ts", "tools/**/*.test.ts"),
       suite(computing, "simulation", "test/{simulation,seeds}/**/*.test.ts", "packages/*/src/**/*.simulation.test.ts"),

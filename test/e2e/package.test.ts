@@ -13,6 +13,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TestContext } from "vitest";
 import { fromPackage } from "@flotilla/cli";
 import { temporaryDirectory } from "../programs/flotilla-process.ts";
+import { SHIPPED_BIN } from "../shipped.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 /** The package contains JavaScript for one program, the tables of the APIs that it serves, and examples. */
@@ -71,7 +72,7 @@ beforeAll(async () => {
     "monitoring",
   ])
     if (existsSync(join(ROOT, entry))) cpSync(join(ROOT, entry), join(staged, entry), { recursive: true });
-  await run(process.execPath, [join(ROOT, "tools", "build.ts"), join(staged, "dist")], { cwd: ROOT });
+  cpSync(join(SHIPPED_BIN, "..", "dist"), join(staged, "dist"), { recursive: true });
   const { stdout } = await run(
     "npm",
     ["pack", "--json", "--ignore-scripts", "--pack-destination", folder.path, ...NPM],
@@ -80,7 +81,7 @@ beforeAll(async () => {
   const [made] = JSON.parse(stdout) as [Packed];
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), JSON.stringify({ name: "app", private: true, overrides: installedHere() }));
-  // A failing build or pack is our bug; a missing entry in npm's cache is not.
+  // A failing pack is our bug; a missing entry in npm's cache is not.
   try {
     await run("npm", ["install", join(folder.path, made.filename), ...NPM], { cwd: app, env: environment });
     packed = made;

@@ -6,14 +6,12 @@
 import { enableCompileCache } from "node:module";
 import { fileURLToPath } from "node:url";
 import { resolveQuickly } from "./quick-resolve.ts";
-import { holdYoungGeneration } from "./process/young-generation.ts";
 
 /** For cleanup that is still in progress when a command has ended. */
 const LAST_MS = 5_000;
 
 enableCompileCache(fileURLToPath(new URL("../../../node_modules/.cache/flotilla/compiled", import.meta.url)));
 resolveQuickly();
-holdYoungGeneration();
 const { guardProcess, main } = await import("./run-command.ts");
 guardProcess();
 process.exitCode = await main(process.argv.slice(2));

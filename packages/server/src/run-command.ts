@@ -20,6 +20,7 @@ import { createProgress } from "./process/progress.ts";
 import type { Progress } from "./process/progress.ts";
 import { helpWidth, paintFor, widthOf } from "./process/screen.ts";
 import { createTerminal } from "./process/terminal.ts";
+import { holdYoungGeneration } from "./process/young-generation.ts";
 
 const OK = 0;
 const FAILED = 1;
@@ -106,6 +107,7 @@ async function run(command: Command, argv: string[], session: Session): Promise<
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", terminate);
   if (!command.serves) process.stdout.once("error", leave);
+  if (command.serves) holdYoungGeneration();
   const progress = createProgress(process.stderr, systemClock, parsed.format !== "table");
   try {
     return (await command.run(contextOf(parsed, session, progress, stopping.signal))) ?? OK;
