@@ -34,6 +34,9 @@ const LONG = [
   "tools/fuzz/fuzz.test.ts",
 ];
 
+const missing = LONG.filter((path) => !existsSync(new URL(path, import.meta.url)));
+if (missing.length > 0) throw new Error(`vitest.config.ts names files that do not exist: ${missing.join(", ")}`);
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ project, moduleId }: TestSpecification): number =>

@@ -32,7 +32,7 @@ export interface PageResult {
 
 /** Longer than any command waits by itself, so that one that waits in vain still states the reason. */
 const COMMAND_LIMIT_MS = 90_000;
-const MATCH_LIMIT_MS = 30_000;
+const MATCH_LIMIT_MS = 60_000;
 /** Commands that wait for a state: the output of the next command is compared once, as its reader sees it. */
 const WAIT =
   /^\s*(?:(?:[\w./-]*\/)?flotilla|kubectl)\b.*\s(?:wait\s|rollout\s+status\s|(?:apply|delete)\s.*--wait\b(?!=false))/;

@@ -54,3 +54,11 @@ test.each(["get", "status", "why"])("flotilla %s of the package loads no control
   expect(files.length).toBeGreaterThan(10);
   expect(files.filter((_, index) => /\bdefine(Keyed)?Controller\(/.test(texts[index] ?? ""))).toEqual([]);
 });
+
+test("no file of the package imports node:http, whose module namespace loads fetch and WebSocket: 10 MB and 30 ms", () => {
+  const chunks = join(dirname(SHIPPED_MAIN), "..", "chunks");
+  const files = globSync("*.js", { cwd: chunks });
+
+  expect(files.length).toBeGreaterThan(100);
+  expect(files.filter((name) => /from "(node:)?http"/.test(readFileSync(join(chunks, name), "utf8")))).toEqual([]);
+});

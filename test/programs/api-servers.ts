@@ -47,9 +47,9 @@ export interface ContractOptions {
 export const NAMESPACE = "contract";
 
 const START_LIMIT_MS = 120_000;
-const TEST_LIMIT_MS = 30_000;
+const TEST_LIMIT_MS = 60_000;
 /** The limit for eventual conditions (controllers, discovery), which normally take milliseconds. */
-const EVENTUALLY_MS = 20_000;
+const EVENTUALLY_MS = 40_000;
 const POLL_MS = 25;
 
 // Opt-in, because the real server makes these suites several times slower.

@@ -24,7 +24,7 @@ interface Following {
   stop(): Promise<void>;
 }
 
-const CALL_LIMIT_MS = 25_000;
+const CALL_LIMIT_MS = 50_000;
 /** kubectl and helm end before they need a garbage collection: without one they take a third less CPU time. */
 export const GO_ENVIRONMENT: Readonly<Record<string, string>> = { GOGC: "off" };
 

@@ -33,7 +33,7 @@ export interface Receiver {
 }
 
 /** Far longer than any event takes; only a failing test waits for it. */
-const WAIT_LIMIT_MS = 10_000;
+const WAIT_LIMIT_MS = 30_000;
 
 export function eventStream(open: (receiver: Receiver) => Flow): Promise<EventStream> {
   return new Promise((resolve, reject) => {

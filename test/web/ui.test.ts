@@ -7,7 +7,7 @@ import type { Up } from "../programs/flotilla-process.ts";
 import { takeScreenshot } from "./screenshots.ts";
 import { accessibilityProblems, openBrowser, openView, scrollsSideways, useTheme } from "./browser.ts";
 
-const WAIT = 20_000;
+const WAIT = 40_000;
 let folder: ReturnType<typeof temporaryDirectory>;
 let fleet: Up;
 let browser: Browser | undefined;

@@ -106,8 +106,8 @@ async function run(command: Command, argv: string[], session: Session): Promise<
   // Once: a second signal exits without cleanup.
   process.once("SIGINT", interrupt);
   process.once("SIGTERM", terminate);
-  if (!command.serves) process.stdout.once("error", leave);
   if (command.serves) holdYoungGeneration();
+  else process.stdout.once("error", leave);
   const progress = createProgress(process.stderr, systemClock, parsed.format !== "table");
   try {
     return (await command.run(contextOf(parsed, session, progress, stopping.signal))) ?? OK;
