@@ -5,6 +5,7 @@ import { notTried, type Attack, type Verdict } from "./attack.ts";
 import { startProbe, type ProbeClient } from "./probe-client.ts";
 import { probeLimitMs, isMemoryBack, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
 import { measureMemory, type MemoryMeter } from "./memory.ts";
+import { yieldProcessor } from "./processor.ts";
 import { must, startHub, type AttackedHub } from "./world.ts";
 
 const ATTACK_LIMIT_MS = { full: 120_000, short: 30_000 };
@@ -59,7 +60,9 @@ interface Scene {
 async function setScene(isShort: boolean): Promise<Scene> {
   const hub = await startHub({ isShort });
   const memory = measureMemory(() => hub.pid);
-  return { hub, memory, probeClient: await createProbe(hub), isShort };
+  const probeClient = await createProbe(hub);
+  yieldProcessor();
+  return { hub, memory, probeClient, isShort };
 }
 
 async function leaveScene({ hub, probeClient, memory }: Scene): Promise<void> {

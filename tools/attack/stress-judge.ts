@@ -1,5 +1,6 @@
 /** Judges a stress run: delivery to the other members beside the quiet phase, thefts, crashes, memory. Pure. */
 import { isMemoryBack } from "./judge.ts";
+import type { ProcessorTime } from "./processor.ts";
 
 export interface Delivery {
   changes: number;
@@ -25,6 +26,8 @@ export interface StressObservation {
   peakMiB?: number;
   laterMiB?: number;
   laterSeconds?: number;
+  /** Of the hub's main thread while it was attacked. */
+  processor?: ProcessorTime | undefined;
   /** What the later memory consists of, as far as the hub reports it. */
   laterHeap?: { usedMiB: number; totalMiB: number; externalMiB: number } | undefined;
 }
@@ -62,7 +65,8 @@ export function stressProblems(observation: StressObservation): string[] {
 }
 
 export function renderStress(observation: StressObservation, problems: readonly string[]): string {
-  const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds, laterHeap } = observation;
+  const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds, laterHeap, processor } =
+    observation;
   const delivery = (phase: string, { changes, p50Ms, p99Ms, longestMs, lost }: Delivery): string =>
     `           ${phase}  ${changes} deliveries, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, ${lost} lost`;
   return [
@@ -72,6 +76,11 @@ export function renderStress(observation: StressObservation, problems: readonly 
       .join(", ")}`,
     delivery("quiet    ", quiet),
     delivery("stress    ", stress),
+    ...(processor
+      ? [
+          `           processor  the hub's main thread ran ${seconds(processor.ranMs)}, and waited ${seconds(processor.waitedMs)} for a processor`,
+        ]
+      : []),
     `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${mib(laterMiB)} ${laterSeconds ?? 0} s later`,
     ...(laterHeap
       ? [
@@ -83,5 +92,6 @@ export function renderStress(observation: StressObservation, problems: readonly 
   ].join("\n");
 }
 
+const seconds = (value: number): string => `${(value / 1_000).toFixed(1)} s`;
 const ms = (value: number): string => `${Math.round(value)} ms`;
 const mib = (value: number | undefined): string => (value === undefined ? "not measured" : `${Math.round(value)} MiB`);

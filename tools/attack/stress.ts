@@ -17,6 +17,7 @@ import { modes } from "./families/members.ts";
 import { joinHostileMember } from "./hostile-member.ts";
 import type { LoadCommand, LoadReport } from "./load-process.ts";
 import { measureMemory } from "./memory.ts";
+import { processorSince, processorTime, yieldProcessor } from "./processor.ts";
 import { deliveryOf, type Delivery, type StressObservation } from "./stress-judge.ts";
 import { eventually, MEMBERS, must, startHub, type AttackedHub, type World } from "./world.ts";
 
@@ -49,6 +50,7 @@ export async function runStress(minutes: number, report: (line: string) => void)
     load = await startLoad(setUp.world);
     await delay(WARM_UP_MS);
     await takeLoad(load);
+    yieldProcessor();
     const quietSeconds = Math.min(Math.max(minutes * 12, QUIET_SECONDS.least), QUIET_SECONDS.most);
     report(`quiet phase of ${quietSeconds} s`);
     await delay(quietSeconds * 1_000);
@@ -56,7 +58,9 @@ export async function runStress(minutes: number, report: (line: string) => void)
     const idleMiB = memory.now();
     memory.reset();
     report(`p99 of deliveries ${Math.round(quiet.p99Ms)} ms; stress of ${minutes} minutes`);
+    const before = processorTime(hub.pid);
     const found = await stressHub(hub, minutes, canary, report);
+    const processor = hub.isAlive() ? processorSince(before, processorTime(hub.pid)) : undefined;
     const stress = await takeLoad(load);
     load.disconnect();
     load = undefined;
@@ -64,7 +68,18 @@ export async function runStress(minutes: number, report: (line: string) => void)
     const later = await memoryLater(memory, idleMiB, hub);
     const laterHeap = hub.isAlive() ? await readHeap(setUp.world) : undefined;
     await setUp.end();
-    return { minutes, quiet, stress, isHubAlive: hub.isAlive(), ...found, idleMiB, peakMiB, ...later, laterHeap };
+    return {
+      minutes,
+      quiet,
+      stress,
+      isHubAlive: hub.isAlive(),
+      ...found,
+      idleMiB,
+      peakMiB,
+      ...later,
+      laterHeap,
+      processor,
+    };
   } finally {
     load?.disconnect();
     memory.stop();

@@ -1,0 +1,28 @@
+/**
+ * How attackers share the processors with the hub. In reality they are on machines of their own; here they run beside it, so
+ * they get what the hub, the load and the probe leave.
+ */
+import { readFileSync } from "node:fs";
+import { constants, setPriority } from "node:os";
+
+/** Of this process, in which the attackers and the hostile members are. Call it after the others were started. */
+export const yieldProcessor = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+
+/** How long the main thread of a process ran, and how long it could have run but another had the processor. */
+export interface ProcessorTime {
+  ranMs: number;
+  waitedMs: number;
+}
+
+/** Undefined where it cannot be read: Linux only. */
+export function processorTime(pid: number): ProcessorTime | undefined {
+  if (process.platform !== "linux") return undefined;
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ").map(Number);
+  return { ranMs: (ran ?? 0) / 1e6, waitedMs: (waited ?? 0) / 1e6 };
+}
+
+export const processorSince = (
+  before: ProcessorTime | undefined,
+  after: ProcessorTime | undefined,
+): ProcessorTime | undefined =>
+  before && after && { ranMs: after.ranMs - before.ranMs, waitedMs: after.waitedMs - before.waitedMs };
