@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import {
   ClusterPropagationPolicy,
+  ClusterResourceBinding,
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
@@ -70,6 +71,24 @@ test("a CloneSet waits for OpenKruise's CRDs, reports what is missing, writes no
       ({ metadata }) => metadata.name,
     ),
   ).not.toContain("clonesets.apps.kruise.io");
+});
+
+test("CRDs that the members had before are reported as healthy, also those that keep the member's form", async () => {
+  fleet = await startTestFleet({ members: ["member1"] });
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    ...definitions,
+    spec: { ...definitions.spec, conflictResolution: "Overwrite" },
+  });
+
+  await fleet.run(2 * MINUTE_MS);
+
+  const bindings = (await fleet.client.list(ClusterResourceBinding, { cluster: "hub" })).items;
+  expect(bindings.map(({ spec }) => spec.resource.name)).toContain("clonesets.apps.kruise.io");
+  expect(
+    bindings
+      .filter(({ status }) => status?.aggregatedStatus?.some(({ health }) => health !== "Healthy"))
+      .map(({ spec, status }) => [spec.resource.name, status?.conditions?.find(({ type }) => type === "Healthy")]),
+  ).toEqual([]);
 });
 
 test("the status of a kind without a status subresource stays on the binding, and an event on the template explains why", async () => {

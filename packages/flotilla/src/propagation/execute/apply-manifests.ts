@@ -12,10 +12,11 @@ import type { Delivery } from "../../delivery/delivery.ts";
 import type { Ask, Oscillations } from "../../delivery/oscillations.ts";
 import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { servesAsItIs } from "../foreign-copies.ts";
 import { withoutDonePods } from "../member-pods.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
-import { isConvertedByCode, isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
+import { isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import type { Attempt } from "./plan-applied.ts";
 import {
@@ -98,7 +99,7 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
       kind: manifest.kind,
       name: manifest.metadata.name,
       repairs: policy.drift === "repair",
-      servesAsItIs: attempt.result === "conflict" && isConvertedByCode(manifest),
+      servesAsItIs: servesAsItIs(manifest),
       attempt,
     });
     try {

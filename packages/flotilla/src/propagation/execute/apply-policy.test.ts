@@ -3,6 +3,7 @@ import { CloneSet } from "@flotilla/openkruise";
 import { customResourceDefinitionOf } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
+import { servesAsItIs } from "../foreign-copies.ts";
 import { isUnmanaged, mayAdopt, planApplyPolicy } from "./apply-policy.ts";
 
 const manifest = (annotations: Record<string, string>, labels: Record<string, string> = {}) =>
@@ -66,6 +67,17 @@ for (const [behaviour, { object, want }] of Object.entries(adoptions)) {
 test("an OpenKruise CRD that the hub converts by code is not repaired when it is changed on the member", () => {
   expect(planApplyPolicy(work(), definition({}), false).drift).toBe("report");
   expect(planApplyPolicy(work(), definition({ conversion: { strategy: "Webhook" } }), false).drift).toBe("repair");
+});
+
+test("a namespace and an OpenKruise CRD that the hub converts by code serve as the member has them", () => {
+  const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
+
+  expect([namespace, definition({}), definition({ group: "example.dev" }), manifest({})].map(servesAsItIs)).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ]);
 });
 
 const cases: Record<string, boolean> = {

@@ -54,14 +54,10 @@ export function pendingAnswer(cluster: string): Failure {
 }
 
 /** Undefined when every manifest is applied. */
-export function failureOf(
-  attempts: readonly { kind: string; servesAsItIs?: boolean; attempt: Attempt }[],
-): Failure | undefined {
-  const messages = attempts.flatMap(({ kind, servesAsItIs, attempt }) => {
+export function failureOf(attempts: readonly { servesAsItIs?: boolean; attempt: Attempt }[]): Failure | undefined {
+  const messages = attempts.flatMap(({ servesAsItIs, attempt }) => {
     if (attempt.result === "failed") return [messageOf(attempt.error)];
-    // An existing namespace on the member is as good as ours, and so are some CRDs; they are used and never changed or
-    // deleted.
-    return attempt.result === "conflict" && kind !== "Namespace" && !servesAsItIs ? [attempt.message] : [];
+    return attempt.result === "conflict" && !servesAsItIs ? [attempt.message] : [];
   });
   if (messages.length === 0) return undefined;
   return {

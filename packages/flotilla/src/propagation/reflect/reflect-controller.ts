@@ -13,7 +13,8 @@ import { isReleasedFrom } from "../../delivery/marks.ts";
 import { progressTiming } from "../../delivery/status-timing.ts";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
-import { refsOf } from "../member-objects.ts";
+import { servesAsItIs } from "../foreign-copies.ts";
+import { manifestsOf, refOf } from "../member-objects.ts";
 import type { MemberObjects } from "../member-objects.ts";
 import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
 import { isPreliminary, planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
@@ -53,19 +54,17 @@ export function createReflectController({
         failed.add(reason);
         reportRuleFailure(work, reason, error);
       };
-      const sights = refsOf(work).map(async (ref): Promise<ObservedManifest> => {
+      const sights = manifestsOf(work).map(async (manifest): Promise<ObservedManifest> => {
+        const ref = refOf(manifest);
         const object = memberObjects.get(work, ref);
         const resource = memberObjects.resourceOf(work, ref);
         if (!object && memberObjects.isFresh(work, ref)) return "absent";
-        // An object of the same name that does not belong to this Work is ignored here; execute reports it. A released
-        // object still runs for the template, and its current status is better than the last known one.
-        const isReleased = object !== undefined && isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
-        if (
-          !object ||
-          resource === undefined ||
-          (!isReleased && object.metadata.annotations?.[WORK_NAME] !== work.metadata.name)
-        )
-          return undefined;
+        if (!object || resource === undefined) return undefined;
+        const isOurs = object.metadata.annotations?.[WORK_NAME] === work.metadata.name;
+        // A released object still runs for the template, and its current status is better than the last known one.
+        const isReleased = isReleasedFrom(object, `${key.namespace ?? ""}/${key.name}`);
+        // Any other object of the same name is ignored here; execute reports it.
+        if (!isOurs && !isReleased && !servesAsItIs(manifest)) return undefined;
         return {
           ref,
           resource,
