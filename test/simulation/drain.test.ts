@@ -1,7 +1,7 @@
 /** A drained member: workloads leave it although no policy configures failover, each after its replacement is healthy. */
 import { afterEach, expect, test } from "vitest";
-import { Cluster, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
-import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { Cluster, ClusterPropagationPolicy, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import { CustomResourceDefinition, Deployment, Namespace } from "@flotilla/kubernetes";
 import { DRAIN_TAINT } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -103,4 +103,42 @@ test("the command shows why a replacement does not become healthy, while it wait
     /Deployment shop\/a: waits until it is healthy on member1 \(\d pods? waits? on member1: ImagePullBackOff: image web:broken\)/;
   expect(steps.findLast((step) => step !== "")).toMatch(cause);
   expect(await drained).toMatch(cause);
+});
+
+test("CRDs stay on a drained member, and the command lists them before anything leaves", async () => {
+  await start({ clusterAffinity: { clusterNames: ["member1", "member2"] } }, 2);
+  await fleet.client.create(ClusterPropagationPolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterPropagationPolicy",
+    metadata: { name: "definitions" },
+    spec: {
+      resourceSelectors: [
+        {
+          apiVersion: "apiextensions.k8s.io/v1",
+          kind: "CustomResourceDefinition",
+          name: "persistentpodstates.apps.kruise.io",
+        },
+      ],
+      placement: { clusterAffinity: { clusterNames: ["member1", "member2"] } },
+      conflictResolution: "Overwrite",
+    },
+  });
+  await fleet.run(10 * SECOND);
+  const leaves =
+    "leaves member2: Deployment shop/a, Deployment shop/b, Deployment shop/c, Deployment shop/d, Deployment shop/e, and 1 more";
+  const stays =
+    "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition persistentpodstates.apps.kruise.io";
+
+  const planned = await runCommand(fleet, "drain", "member2", "--dry-run");
+  const before = await onMember2();
+  const drained = runCommand(fleet, "drain", "member2", "--timeout", "60");
+  await fleet.run(70 * SECOND);
+
+  expect(planned.text).toBe(`${leaves}\n${stays}\n`);
+  expect(before).toBe(WORKLOADS.length);
+  expect((await drained).text).toContain(stays);
+  expect((await drained).text).toContain("member2 is drained");
+  expect(await onMember2()).toBe(0);
+  const definitions = await fleet.client.list(CustomResourceDefinition, { cluster: "member2" });
+  expect(definitions.items.map(({ metadata }) => metadata.name)).toContain("persistentpodstates.apps.kruise.io");
 });

@@ -152,6 +152,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "copy the folder `pki` of another API server of the hub; see `flotilla keys`",
   },
   Listen: { happened: "the port is in use, or not permitted", hint: "choose another `--port`" },
+  LosesData: {
+    happened: "`flotilla drain` would delete PersistentVolumeClaims with their data, and changed nothing",
+    hint: "back up the data, or let the policy tolerate the drain; `--delete-volume-data` drains nevertheless",
+  },
   LuaInternal: { happened: "the script engine itself failed", hint: "report a bug with the script" },
   LuaLimit: {
     happened: "a script exceeded its time or memory limit",

@@ -175,6 +175,7 @@ export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
+export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
 export { isFinishedRun } from "./propagation/finished-run.ts";
 export {
   equalPolicy,

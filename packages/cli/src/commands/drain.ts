@@ -12,7 +12,7 @@ import { defineCommand } from "../command.ts";
 import { counted } from "../doctor/check.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
-import { copiesOn, remainingOn } from "../membership/drain-progress.ts";
+import { claimsLeaving, copiesOn, remainingOn, renderDrain } from "../membership/drain-progress.ts";
 import type { Remaining } from "../membership/drain-progress.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { changeTaints } from "../membership/taints.ts";
@@ -30,9 +30,10 @@ const SECOND_MS = 1_000;
 export const drainCommand = defineCommand({
   name: "drain",
   summary: "move the workloads of a member to others, and keep new ones away",
-  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. A copy is removed when its replacement is healthy elsewhere. Workloads that fit no other member stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere; all are listed. 'flotilla plan --without-cluster MEMBER' shows beforehand where everything would go; 'flotilla uncordon MEMBER' ends the drain.`,
+  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. Namespaced objects leave: each copy is removed when its replacement is healthy elsewhere. Cluster-scoped objects, such as CustomResourceDefinitions and ClusterRoles, stay, unless their policy has failover.cluster. Objects that fit no other member stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere. What leaves and what stays is listed first; --dry-run only lists it. PersistentVolumeClaims leave without their data, so --delete-volume-data is required if there are any. 'flotilla plan --without-cluster MEMBER' shows where the workloads would go; 'flotilla uncordon MEMBER' ends the drain.`,
   example: [
-    { says: "See what would move, and where to.", run: "flotilla plan --without-cluster member2" },
+    { says: "See what would leave and what would stay.", run: "flotilla drain member2 --dry-run" },
+    { says: "See where the workloads would go.", run: "flotilla plan --without-cluster member2" },
     { says: "Move it, and wait until it has left.", run: "flotilla drain member2" },
     { says: "Let the member get workloads again.", run: "flotilla uncordon member2" },
   ],
@@ -45,13 +46,37 @@ export const drainCommand = defineCommand({
       maximum: 86_400,
       description: "how long to wait until everything has left; 0 does not wait",
     },
+    "dry-run": { type: "boolean", description: "list what would leave and what would stay, and change nothing" },
+    "delete-volume-data": {
+      type: "boolean",
+      description: "also move PersistentVolumeClaims, whose data on the member is lost",
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const [member = ""] = args;
     const { client, close } = await connect(hubKubeconfig(flags, environment));
     try {
-      const isNew = await changeTaints(client, member, [CORDON, DRAIN], { clock, signal });
+      const taints = [CORDON, DRAIN];
+      await changeTaints(client, member, taints, { clock, signal, dryRun: true }); // There may be no such member.
+      const before = await readRemaining(client, member, signal);
+      const claims = claimsLeaving(member, before.bindings);
+      if (flags["dry-run"]) {
+        const stays = before.all.filter(({ state }) => state === "stays");
+        const leaves = before.all.filter((each) => !stays.includes(each)).map(({ resource }) => resource);
+        const kept = stays.map(({ resource, reason }) => ({ resource, reason }));
+        output.result({ member, leaves, stays: kept, losesData: claims }, () =>
+          [...renderDrain(member, before.all), ...(claims.length > 0 ? [renderClaims(member, claims)] : [])].join("\n"),
+        );
+        return;
+      }
+      if (claims.length > 0 && !flags["delete-volume-data"])
+        throw new FlotillaError(
+          "LosesData",
+          `${renderClaims(member, claims)}; nothing was changed; use --delete-volume-data to drain ${member} nevertheless`,
+        );
+      for (const line of renderDrain(member, before.all)) output.say(line);
+      const isNew = await changeTaints(client, member, taints, { clock, signal });
       const missing = controllersProblem(await readControllers({ client, clock, signal }));
       if (missing) output.warn(`${missing.what}: nothing leaves ${member} until controllers run; ${missing.try}`);
       const leaving = missing ? "nothing moves its workloads" : "its workloads are leaving";
@@ -62,17 +87,17 @@ export const drainCommand = defineCommand({
           `${counted(works.items.length, "ManifestWork")} on ${member} stay; a ManifestWorkReplicaSet removes its own when its Placement stops selecting ${member}`,
         );
       const untilMs = clock.now() + flags.timeout * 1000;
-      let known: ReadonlySet<string> | undefined;
+      let known: ReadonlySet<string> = new Set();
       let causes: ReadonlyMap<string, string> = new Map();
       let causesAtMs = clock.now() + CAUSES_MS;
       for (;;) {
         const { all, bindings } = await readRemaining(client, member, signal);
-        if (!known)
-          for (const tolerated of all.filter(({ state }) => state === "stays"))
-            output.warn(`${tolerated.resource} stays: ${tolerated.reason}`);
         const remaining = all.filter(({ state }) => state !== "stays");
         const names = new Set(remaining.map(({ resource }) => resource));
-        for (const gone of known ? known.difference(names) : []) output.say(`${gone} has left`);
+        const left = known.difference(names);
+        const kept = left.size > 0 ? await readKept(client, member, signal) : [];
+        for (const gone of left)
+          output.say(kept.find((message) => message.startsWith(`${gone} stays on `)) ?? `${gone} has left`);
         known = names;
         if (remaining.length === 0) break;
         const isOver = clock.now() >= untilMs;
@@ -115,7 +140,7 @@ async function readRemaining(
     client.list(Work, { cluster: HUB, namespace: executionNamespace(member), signal }),
     client.list(ResourceBinding, { cluster: HUB, signal }),
     client.list(ClusterResourceBinding, { cluster: HUB, signal }),
-    readEvents(client, signal),
+    readEvents(client, "EvictWorkloadFromClusterFailed", signal),
   ]);
   const { timeAdded } = cluster?.spec.taints?.find(({ key }) => key === DRAIN_TAINT) ?? {};
   const sinceMs = timeAdded === undefined ? 0 : Date.parse(timeAdded) - SECOND_MS;
@@ -125,11 +150,27 @@ async function readRemaining(
   return { all: [...all, ...copiesOn(cluster, works.items).filter(({ resource }) => !named.has(resource))], bindings };
 }
 
+function renderClaims(member: string, claims: readonly string[]): string {
+  const more = claims.length > MAX_LISTED ? `, and ${claims.length - MAX_LISTED} more` : "";
+  return `loses the data on ${member}: ${claims.slice(0, MAX_LISTED).join(", ")}${more}`;
+}
+
+/** What execute reported about objects that it released instead of deleting them. */
+async function readKept(client: Client, member: string, signal: AbortSignal): Promise<string[]> {
+  const place = { namespace: executionNamespace(member) };
+  const events = await readEvents(client, "KeptOnMember", signal, place);
+  return events.map(({ message = "" }) => message);
+}
+
 /** Events only add reasons, so a user who may not list them is served without. */
-async function readEvents(client: Client, signal: AbortSignal): Promise<readonly DeepReadonly<Event>[]> {
+async function readEvents(
+  client: Client,
+  reason: string,
+  signal: AbortSignal,
+  place: { namespace?: string } = {},
+): Promise<readonly DeepReadonly<Event>[]> {
   try {
-    const fieldSelector = "reason=EvictWorkloadFromClusterFailed";
-    return (await client.list(Event, { cluster: HUB, fieldSelector, signal })).items;
+    return (await client.list(Event, { cluster: HUB, ...place, fieldSelector: `reason=${reason}`, signal })).items;
   } catch (error) {
     if (error instanceof ApiError && error.status.code === 403) return [];
     throw error;

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { DRAIN_TAINT } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
-import { copiesOn, remainingOn } from "./drain-progress.ts";
+import { claimsLeaving, copiesOn, remainingOn, renderDrain } from "./drain-progress.ts";
 
 const SINCE = Date.parse("2026-01-01T00:00:00Z");
 
@@ -72,6 +72,64 @@ test("a binding whose policy tolerates the drain stays", () => {
   });
 
   expect(remainingOn("member2", [tolerant], [], SINCE)).toMatchObject([{ state: "stays" }]);
+});
+
+test("a policy that tolerates the drain for some time does not keep its object", () => {
+  const tolerant = binding("web", {
+    clusters: on("member2"),
+    placement: { clusterTolerations: [{ key: DRAIN_TAINT, operator: "Exists", tolerationSeconds: 300 }] },
+  });
+
+  expect(remainingOn("member2", [tolerant], [], SINCE)).toMatchObject([{ state: "waiting" }]);
+});
+
+const definition = (name: string, spec: Partial<ResourceBinding["spec"]> = {}): ResourceBinding =>
+  binding(name, {
+    clusters: on("member2"),
+    resource: { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", name },
+    ...spec,
+  });
+
+test("a cluster-scoped object stays unless its policy has failover for members", () => {
+  const moving = definition("b.example.dev", { failover: { cluster: { purgeMode: "Gracefully" } } });
+
+  expect(remainingOn("member2", [definition("a.example.dev"), moving], [], SINCE)).toMatchObject([
+    { resource: "CustomResourceDefinition a.example.dev", state: "stays" },
+    { resource: "CustomResourceDefinition b.example.dev", state: "waiting" },
+  ]);
+});
+
+test("what leaves and what stays is listed, with the reasons and a bounded number of names", () => {
+  const definitions = ["a", "b", "c", "d", "e", "f", "g"].map((name) => definition(`${name}.dev`));
+  const all = remainingOn("member2", [binding("web", { clusters: on("member2") }), ...definitions], [], SINCE);
+
+  expect(renderDrain("member2", all)).toEqual([
+    "leaves member2: Deployment shop/web",
+    "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition a.dev, CustomResourceDefinition b.dev, CustomResourceDefinition c.dev, CustomResourceDefinition d.dev, CustomResourceDefinition e.dev, and 2 more",
+  ]);
+  expect(renderDrain("member2", [])).toEqual(["nothing leaves member2"]);
+});
+
+test("claims lose their data if they leave, or if all objects that require them leave", () => {
+  const claim = (name: string, spec: Partial<ResourceBinding["spec"]>): ResourceBinding =>
+    binding(name, { resource: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: "shop", name }, ...spec });
+  const requiredBy = (...names: string[]) => ({
+    requiredBy: names.map((name) => ({ namespace: "shop", name: `${name}-deployment`, clusters: on("member2") })),
+  });
+  const tolerant = { clusterTolerations: [{ key: DRAIN_TAINT, operator: "Exists" as const }] };
+  const bindings = [
+    binding("web", { clusters: on("member2") }),
+    binding("stays", { clusters: on("member2"), placement: tolerant }),
+    claim("placed", { clusters: on("member2") }),
+    claim("elsewhere", { clusters: on("member1") }),
+    claim("required", requiredBy("web")),
+    claim("shared", requiredBy("web", "stays")),
+  ];
+
+  expect(claimsLeaving("member2", bindings)).toEqual([
+    "PersistentVolumeClaim shop/placed",
+    "PersistentVolumeClaim shop/required",
+  ]);
 });
 
 test("a finished Job stays", () => {

@@ -1,7 +1,7 @@
 /** What a drain of a member waits for: bindings and copies that are still there, and what keeps them. Pure. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { DRAIN_TAINT, HEALTHY, isFinishedRun, toleratesTaint } from "@flotilla/flotilla";
+import { DRAIN_TAINT, HEALTHY, isFinishedRun, leavesOnDrain, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 
@@ -13,8 +13,8 @@ export interface Remaining {
   /** Why it is still there. */
   reason: string;
   /**
-   * `leaving`: its replacement starts. `waiting`: the hub has not decided yet. `blocked`: it cannot leave. `stays`: its
-   * policy tolerates the drain, or it is a run that is finished.
+   * `leaving`: its replacement starts. `waiting`: the hub has not decided yet. `blocked`: it cannot leave. `stays`: a
+   * drain does not move it.
    */
   state: "leaving" | "waiting" | "blocked" | "stays";
   /** What the hub reports about the health of a replacement that is not healthy. */
@@ -48,10 +48,8 @@ export function remainingOn(
       return [{ resource, reason, state: "leaving", unhealthy: unhealthyOf(binding) }];
     }
     if (!spec.clusters?.some(({ name }) => name === member)) return [];
-    if (spec.placement?.clusterTolerations?.some((toleration) => toleratesTaint(toleration, DRAIN)))
-      return [{ resource, reason: "its policy tolerates the drain", state: "stays" }];
-    if (isFinishedRun(binding))
-      return [{ resource, reason: "it is finished and would run again elsewhere", state: "stays" }];
+    const kept = whyKept(binding);
+    if (kept !== undefined) return [{ resource, reason: kept, state: "stays" }];
     const failure = failures.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`);
     return [
       failure === undefined
@@ -59,6 +57,59 @@ export function remainingOn(
         : { resource, reason: failure.slice(prefix.length).replace(/\.$/, ""), state: "blocked" },
     ];
   });
+}
+
+function whyKept(binding: Binding): string | undefined {
+  const { placement } = binding.spec;
+  if (!leavesOnDrain(binding)) return "cluster-scoped, and its policy has no failover.cluster";
+  if (placement?.clusterTolerations?.some((toleration) => isForever(toleration) && toleratesTaint(toleration, DRAIN)))
+    return "its policy tolerates the drain";
+  return isFinishedRun(binding) ? "it is finished and would run again elsewhere" : undefined;
+}
+
+const isForever = ({ tolerationSeconds }: { readonly tolerationSeconds?: number | null }): boolean =>
+  (tolerationSeconds ?? undefined) === undefined;
+
+/**
+ * The PersistentVolumeClaims that leave the member, or are deleted with the last object there that requires them: a
+ * drain moves the claim, and not the data of its volume.
+ */
+export function claimsLeaving(member: string, bindings: readonly Binding[]): string[] {
+  const isLeaving = (binding: Binding): boolean =>
+    (binding.spec.clusters ?? []).some(({ name }) => name === member) && whyKept(binding) === undefined;
+  const leaving = new Set(bindings.filter(isLeaving).map(({ metadata }) => idOf(metadata)));
+  return bindings.flatMap(({ metadata, spec }) => {
+    const users = (spec.requiredBy ?? []).filter(({ clusters }) => clusters?.some(({ name }) => name === member));
+    const isLeft = leaving.has(idOf(metadata)) || (users.length > 0 && users.every((user) => leaving.has(idOf(user))));
+    return spec.resource.kind === "PersistentVolumeClaim" && isLeft ? [titleOf(spec.resource)] : [];
+  });
+}
+
+const idOf = ({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string =>
+  `${namespace ?? ""}/${name}`;
+
+/** Names in one line. */
+const MAX_NAMED = 5;
+
+/** What a drain moves and what it leaves, before it begins. */
+export function renderDrain(member: string, all: readonly Remaining[]): string[] {
+  const stays = Map.groupBy(
+    all.filter(({ state }) => state === "stays"),
+    ({ reason }) => reason,
+  );
+  const leaves = all.filter(({ state }) => state !== "stays");
+  return [
+    leaves.length === 0 ? `nothing leaves ${member}` : `leaves ${member}: ${nameResources(leaves)}`,
+    ...Array.from(stays, ([reason, kept]) => `stays on ${member} (${reason}): ${nameResources(kept)}`),
+  ];
+}
+
+function nameResources(resources: readonly Pick<Remaining, "resource">[]): string {
+  const more = resources.length > MAX_NAMED ? `, and ${resources.length - MAX_NAMED} more` : "";
+  return `${resources
+    .slice(0, MAX_NAMED)
+    .map(({ resource }) => resource)
+    .join(", ")}${more}`;
 }
 
 /**

@@ -1,7 +1,9 @@
 /**
  * Decides which members a resource leaves because of their NoExecute taints. Pure.
  *
- * Without a failover policy only `flotilla drain` moves a resource, because its taint is a request to leave.
+ * Without a failover policy only `flotilla drain` moves a resource, because its taint is a request to leave. It moves
+ * namespaced objects: cluster-scoped ones, such as CRDs and ClusterRoles, run no pods, and other objects of the member
+ * may depend on them.
  *
  * A toleration counts from the taint's timeAdded on the Cluster, so a hub restart loses nothing.
  */
@@ -49,11 +51,12 @@ export function planClusterFailover(
   const rules = spec.failover?.cluster?.statePreservation?.rules;
   const tolerations = spec.placement?.clusterTolerations ?? [];
   const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
+  const leaves = leavesOnDrain(binding);
   const due: Departure[] = [];
   let nextMs = Infinity;
   for (const { name } of spec.clusters ?? []) {
     const present = noExecuteTaints(clusterOf(name)?.spec.taints ?? []);
-    const taints = behavior ? present : present.filter(isDrain);
+    const taints = present.filter((taint) => (isDrain(taint) ? leaves : behavior !== undefined));
     if (taints.length === 0 || leaving.has(name)) continue;
     const leftMs = toleratedMs(taints, tolerations, nowMs);
     if (leftMs > 0) nextMs = Math.min(nextMs, leftMs);
@@ -70,6 +73,10 @@ export function planClusterFailover(
   }
   return { due, requeueAfterMs: Number.isFinite(nextMs) ? nextMs : undefined };
 }
+
+/** Whether a drain moves an object of this scope; a policy with `failover.cluster` moves all that it selects. */
+export const leavesOnDrain = ({ spec }: { readonly spec: DeepReadonly<ResourceBinding>["spec"] }): boolean =>
+  spec.resource.namespace !== undefined || spec.failover?.cluster !== undefined;
 
 const isDrain = ({ key }: Taint): boolean => key === DRAIN_TAINT;
 
