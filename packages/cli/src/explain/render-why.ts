@@ -6,6 +6,7 @@ import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../table.ts";
 import { nameMembers } from "../health/name-members.ts";
 import { withoutCause } from "../health/releases.ts";
+import { waveState } from "../rollout/wave-state.ts";
 import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 import { isManagedByPolicy, renderOcm, renderWorks } from "./render-ocm.ts";
@@ -91,8 +92,20 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
 
 function renderRelease({ release }: Read, width: number | undefined): string[] {
   if (!release) return [];
-  const { name, number, strategy, previous, phase, wave, waveState, waves, updated, ready, total, waitingFor } =
-    release;
+  const {
+    name,
+    number,
+    strategy,
+    previous,
+    phase,
+    wave,
+    waveState: state,
+    waves,
+    updated,
+    ready,
+    total,
+    waitingFor,
+  } = release;
   const led = strategy === undefined ? "" : `, strategy ${strategy}`;
   if (phase === "Pending")
     return [
@@ -100,16 +113,6 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
       `the change of the template is not recorded as a release yet${led}: members keep what they have`,
     ];
   const at = waves.findIndex((each) => each.name === wave);
-  const stateOf = (index: number): string =>
-    phase === "Succeeded" || index < at
-      ? "complete"
-      : index > at
-        ? ""
-        : waveState === "Before"
-          ? "waits"
-          : waveState === "After"
-            ? "complete, waits"
-            : "open";
   return [
     "RELEASE",
     `${name} (number ${number}${led}${previous === undefined ? "" : `, returns to ${previous}`})`,
@@ -122,7 +125,7 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
             waves.map((each, index) => [
               each.name,
               `${each.updated}/${total}`,
-              stateOf(index),
+              waveState(index, { phase, at, waveState: state }),
               nameMembers(each.clusters),
             ]),
             3,

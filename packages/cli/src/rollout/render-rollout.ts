@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout } from "@flotilla/flotilla";
 import { renderTable } from "../table.ts";
+import { waveState } from "./wave-state.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;
 
@@ -50,19 +51,13 @@ export function renderRollout(rollout: Rollout, width?: number): string {
 }
 
 function renderWaves({ status }: Rollout, width?: number): string {
-  const at = status?.waveIndex ?? 0;
-  const isOver = status?.phase === "Succeeded";
-  const stateOf = (index: number): string => {
-    if (isOver || index < at) return "complete";
-    if (index > at) return "";
-    return status?.waveState === "Before" ? "waits" : status?.waveState === "After" ? "complete, waits" : "open";
-  };
+  const release = { phase: status?.phase, at: status?.waveIndex ?? 0, waveState: status?.waveState };
   return renderTable(
     ["WAVE", "PODS", "STATE", "MEMBERS"],
     (status?.plan ?? []).map(({ name, updated, clusters }, index) => [
       name,
       `${updated}/${status?.total ?? 0}`,
-      stateOf(index),
+      waveState(index, release),
       listed(clusters),
     ]),
     GAP,
