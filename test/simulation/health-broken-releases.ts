@@ -12,6 +12,9 @@ const release =
   ({ patch }: HealthFleet, ns: string): Promise<void> =>
     patch("hub", released(ns), image(name));
 
+/** Namespaces in which FleetRollouts are rejected from now on. */
+export const withoutReleases = new Set<string>();
+
 /** Changes the newest FleetRollout of the namespace. */
 async function steer({ fleet }: HealthFleet, namespace: string, spec: JsonObject): Promise<void> {
   const { items } = await fleet.client.list(FleetRollout, { cluster: "hub", namespace });
@@ -101,5 +104,14 @@ export const brokenReleases: Record<string, Broken> = {
         spec: { selector: { matchLabels: { release: "careful" } }, maxUnavailable: 0 },
       }),
     ],
+  ),
+  "a change that the hub cannot record as a release": broken(
+    /the change of the template is not released: .*no more FleetRollouts here/,
+    {},
+    {},
+    async (world, ns) => {
+      withoutReleases.add(ns);
+      await release("web:2")(world, ns);
+    },
   ),
 };

@@ -4,7 +4,7 @@
  */
 import { runCommand } from "./run-command.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ApiError } from "@flotilla/apimachinery";
+import { ApiError, forbidden } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
 import { Node } from "@flotilla/kubernetes";
@@ -13,7 +13,7 @@ import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.
 import { brokenDelivery, RETAINED } from "./health-broken-delivery.ts";
 import { brokenOcm } from "./health-broken-ocm.ts";
 import { brokenPods } from "./health-broken-pods.ts";
-import { brokenReleases } from "./health-broken-releases.ts";
+import { brokenReleases, withoutReleases } from "./health-broken-releases.ts";
 import { brokenScaling } from "./health-broken-scaling.ts";
 import { brokenRuns } from "./health-broken-runs.ts";
 import { definition, deployment, interpreterWebhook, object, policy, rules } from "./health-manifests.ts";
@@ -75,6 +75,14 @@ beforeAll(async () => {
     wrap: (transport) => ({
       ...transport,
       async send(request, signal) {
+        const { cluster, namespace = "", resource } = request.path;
+        if (
+          cluster === "hub" &&
+          resource === "fleetrollouts" &&
+          request.verb === "create" &&
+          withoutReleases.has(namespace)
+        )
+          throw forbidden({ group: "flotilla.dev", resource }, "", "no more FleetRollouts here");
         const refusal = request.path.cluster === "m1" ? refusals.get(request.path.namespace ?? "") : undefined;
         if (refusal && !READS.has(request.verb))
           throw new ApiError({ apiVersion: "v1", kind: "Status", metadata: {}, status: "Failure", ...refusal });

@@ -5,14 +5,14 @@ import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
+import { RECORD_FAILED, RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
 import type { CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-problems.ts";
-import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import { failingNow, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
@@ -174,10 +174,16 @@ async function readRules(
           signal,
         })
       ).items,
-    RULES_BY_EVENT,
+    SILENT_FAILURES,
   );
   return failingNow(
     events.filter((event) => event.kind === kind && event.name === name),
     clock.now(),
-  ).map(({ message }) => ({ what: message, try: "correct the rule; 'flotilla interpret' runs it on an object" }));
+  ).map(({ reason, message }) => ({
+    what: message,
+    try:
+      reason === RECORD_FAILED
+        ? "members keep what they have until the hub can create the FleetRollout: correct what rejects it"
+        : "correct the rule; 'flotilla interpret' runs it on an object",
+  }));
 }

@@ -1,6 +1,7 @@
 /** Interpreter rules that fail, from the events that the hub records about them. */
 import type { Event } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
+import { RECORD_FAILED } from "@flotilla/flotilla";
 
 export interface RuleEvent {
   reason: string;
@@ -24,12 +25,14 @@ const RULE_REASONS = [
   "InterpretHealthFailed",
 ] as const;
 /** Rules whose failure no condition reports. */
-export const RULES_BY_EVENT: readonly string[] = [
+const RULES_BY_EVENT: readonly string[] = [
   "GetReplicasFailed",
   "GetComponentsFailed",
   "GetDependenciesFailed",
   "AggregateStatusFailed",
 ];
+/** What `status` and `why` look for: failures that no condition reports. */
+export const SILENT_FAILURES: readonly string[] = [...RULES_BY_EVENT, RECORD_FAILED];
 /** Older failures have been retried since, and would have been reported again. */
 const RECENT_MS = 3_600_000;
 

@@ -25,7 +25,7 @@ import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { FleetRollout, UNSETTLED_RELEASES, unservingMembers, unservingText } from "@flotilla/flotilla";
+import { FleetRollout, RECORD_FAILED, UNSETTLED_RELEASES, unservingMembers, unservingText } from "@flotilla/flotilla";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
@@ -47,7 +47,7 @@ import type { Candidate } from "../health/candidates.ts";
 import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
-import { failingNow, readRuleEvents, RULES_BY_EVENT } from "../health/rule-events.ts";
+import { failingNow, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
@@ -147,7 +147,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     namespace === undefined ? each(ClusterPropagationPolicy as unknown as Kind<PropagationPolicy>, seePolicy) : skip,
     each(OcmPlacement, collector.placement, { namespace }),
     each(ManifestWorkReplicaSet, collector.replicaSet, { namespace }),
-    readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), RULES_BY_EVENT),
+    readRuleEvents((fieldSelector) => all(Event, { namespace, fieldSelector }), SILENT_FAILURES),
     each(FederatedHpa, (object) => seeScaling(object, reportAutoscaler(object, nowMs)), { namespace }),
     each(CronFederatedHpa, (object) => seeScaling(object, reportCron(object, nowMs)), { namespace }),
     each(FederatedResourceQuota, (object) => seeScaling(object, reportQuota(object, isMember)), { namespace }),
@@ -162,8 +162,10 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     ({ kind, namespace: place, name }) => bound.has(`${kind} ${place}/${name}`),
     { namespace, signal },
   );
-  for (const { kind, namespace: place, name, message } of failingNow(rules, nowMs))
-    collector.unhealthy({ problem: "rule failed", kind, namespace: place, name }, message);
+  for (const { reason, kind, namespace: place, name, message } of failingNow(rules, nowMs)) {
+    const problem = reason === RECORD_FAILED ? "release without progress" : "rule failed";
+    collector.unhealthy({ problem, kind, namespace: place, name }, message);
+  }
 
   const reports = await lookAtPods(copiesOf(candidates), {
     client,

@@ -129,6 +129,7 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
         templates: views.templates,
         templateChanges: views.templates.source(bindingOf),
         index,
+        events: events("flotilla-rollout"),
       }),
       createRolloutController({
         hub,

@@ -5,10 +5,10 @@
  * Writes: FleetRollouts, all of it but the status; deletes those that are too old.
  * Before: match makes the binding. After: the rollout controller carries the release out, and dispatch follows it.
  */
-import { isAlreadyExists } from "@flotilla/apimachinery";
+import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, Lister, Source } from "@flotilla/controller-runtime";
+import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { RELIST_RETRY_MS } from "../propagation/templates.ts";
 import type { Templates } from "../propagation/templates.ts";
@@ -27,10 +27,16 @@ export interface ReleasesDependencies {
   templates: Pick<Templates, "get">;
   templateChanges: Source<ObjectKey>;
   index: ReleaseIndex;
+  events: EventRecorder;
 }
 
+/** The reason of an event on a template whose change the hub could not record. */
+export const RECORD_FAILED = "RecordReleaseFailed";
+
 export function createReleasesController(deps: ReleasesDependencies): Controller<ObjectKey> {
-  const { hub, client, bindings, templates, index } = deps;
+  const { hub, client, bindings, templates, index, events } = deps;
+  /** Bindings whose release was rejected, until it is recorded. */
+  const rejected = new Set<string>();
   return defineForBindings({
     stage: "releases",
     scope: namespacedScope,
@@ -48,7 +54,7 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
     writes: [FleetRollout],
     concurrency: 32,
 
-    async reconcile(binding, { log, signal }) {
+    async reconcile(binding, { key, log, signal }) {
       if (binding.metadata.deletionTimestamp) return done;
       const template = await templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
@@ -66,11 +72,27 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
           log.info("release recorded", { rollout: create.metadata.name, revision: create.spec.revision });
         } catch (error) {
           // Its event enqueues the key again.
-          if (!isAlreadyExists(error)) throw error;
+          if (!isAlreadyExists(error)) {
+            // Until it is recorded members keep what they have, which nothing else shows.
+            if (error instanceof ApiError && !signal.aborted) {
+              rejected.add(idOfKey(key));
+              const message = `the change of the template is not released: ${error.message}`;
+              events.record(hub, template, { type: "Warning", reason: RECORD_FAILED, message });
+            }
+            throw error;
+          }
         }
+        if (rejected.delete(idOfKey(key)))
+          events.record(hub, template, {
+            type: "Normal",
+            reason: RECORD_FAILED.replace("Failed", "Succeed"),
+            message: "the change of the template is released",
+          });
       }
       for (const rollout of remove) await unlessChanged(client.delete(FleetRollout, keyOf(hub, rollout), { signal }));
       return done;
     },
+
+    forget: (key) => void rejected.delete(idOfKey(key)),
   });
 }

@@ -28,6 +28,7 @@ const facts = (given: Partial<Facts>): Facts => ({
   clusters: [makeCluster("paris"), makeCluster("oslo")],
   selected: new Map(),
   missingSecrets: new Set(),
+  unrecorded: [],
   unseen: [],
   ...given,
 });

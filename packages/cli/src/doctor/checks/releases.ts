@@ -11,13 +11,16 @@ import {
   hasOwnPartition,
   isReleasable,
   nextOpening,
+  RECORD_FAILED,
   RolloutStrategy,
   UNSETTLED_RELEASES,
 } from "@flotilla/flotilla";
 import { Cluster, ResourceBinding } from "@flotilla/karmada";
-import { Secret } from "@flotilla/kubernetes";
+import { Event, Secret } from "@flotilla/kubernetes";
 import { createReleaseCollector } from "../../health/releases.ts";
 import type { ReportedRelease } from "../../health/releases.ts";
+import { failingNow, readRuleEvents } from "../../health/rule-events.ts";
+import type { RuleEvent } from "../../health/rule-events.ts";
 import { isForbidden } from "../../members/members-places.ts";
 import { createObjectReader } from "../../status/object-reader.ts";
 import { wordOf } from "../../members/types.ts";
@@ -43,6 +46,8 @@ interface ReleaseFacts {
   selected: ReadonlyMap<string, Selected>;
   /** `shop/token`: Secrets that gates name and that do not exist. */
   missingSecrets: ReadonlySet<string>;
+  /** Changes of templates that the hub could not record. */
+  unrecorded: readonly RuleEvent[];
   unseen: readonly string[];
 }
 
@@ -59,7 +64,7 @@ export const releasesCheck = defineCheck<ReleaseFacts>({
   name: "releases",
   summary: "releases make progress, and strategies and disruption budgets select workloads",
   reports:
-    "A problem for each FleetRollout that failed, is rolled back or stands still, and for one that waits for a gate that does not answer or never opens; a warning for one that waits for an approval or that is paused. A warning for each RolloutStrategy that selects no propagated template, that selects one which another strategy releases or whose own partition leads its release, with a wave that selects no member, or with a window that never opens; a problem for one whose gate names a Secret or a member that does not exist, or needs ImagePullJobs on members that do not serve them. A warning for each FleetDisruptionBudget that selects nothing, or that allows no pod to be unavailable even when all are available.",
+    "A problem for each FleetRollout that failed, is rolled back or stands still, and for one that waits for a gate that does not answer or never opens, and for a change of a template that the hub cannot record as a release; a warning for one that waits for an approval or that is paused. A warning for each RolloutStrategy that selects no propagated template, that selects one which another strategy releases or whose own partition leads its release, with a wave that selects no member, or with a window that never opens; a problem for one whose gate names a Secret or a member that does not exist, or needs ImagePullJobs on members that do not serve them. A warning for each FleetDisruptionBudget that selects nothing, or that allows no pod to be unavailable even when all are available.",
   async gather(context) {
     const { client, clock, signal, lists } = context;
     const reader = createObjectReader(client, signal);
@@ -76,6 +81,12 @@ export const releasesCheck = defineCheck<ReleaseFacts>({
       : [[], []];
     const selection = await readSelected(client, [...strategies, ...budgets], bindings, signal);
     const secrets = await readMissingSecrets(strategies, context);
+    const unrecorded = isUsed
+      ? failingNow(
+          await readRuleEvents((fieldSelector) => lists.some(Event, { fieldSelector }), [RECORD_FAILED]),
+          clock.now(),
+        )
+      : [];
     return {
       reports,
       active: active.length,
@@ -84,12 +95,20 @@ export const releasesCheck = defineCheck<ReleaseFacts>({
       clusters,
       selected: selection.selected,
       missingSecrets: secrets.missing,
+      unrecorded,
       unseen: [...unseen, ...selection.unseen, ...secrets.unseen],
     };
   },
   judge(facts, { nowMs }) {
-    const { reports, active, strategies, budgets, unseen } = facts;
+    const { reports, active, strategies, budgets, unrecorded, unseen } = facts;
     const findings = [
+      ...unrecorded.map(({ object, message }): DoctorFinding => ({
+        severity: "problem",
+        about: object,
+        seen: message,
+        fix: "Correct what rejects the FleetRollout; members keep what they have until then.",
+        commands: ["flotilla doctor --only webhooks"],
+      })),
       ...reports.map(findingOfRelease),
       ...strategies.flatMap((strategy) => strategyFindings(strategy, facts, nowMs)),
       ...budgets.flatMap((budget) => budgetFindings(budget, facts)),
