@@ -210,6 +210,21 @@ describe("debounce", () => {
 
     expect(await status()).toEqual({ scheduled: "yes" });
   });
+
+  test("it waits longer while many objects wait", async () => {
+    const { clock, writer, status, settle } = await setUp({ windowMs: 10 });
+    for (let index = 0; index < 200; index++)
+      writer.set({ ...key, name: `other-${index}` }, "schedule", (object) => object, { debounceMs: 60_000 });
+    writer.set(key, "schedule", setting("scheduled", "yes"), { debounceMs: 500, busyMs: 800 });
+
+    clock.advance(799);
+    await settle();
+    expect(await status()).toBeUndefined();
+
+    clock.advance(1);
+    await settle();
+    expect(await status()).toEqual({ scheduled: "yes" });
+  });
 });
 
 describe("avoiding writes", () => {

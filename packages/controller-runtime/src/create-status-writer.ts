@@ -187,7 +187,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   };
 
   return {
-    set(key, owner, change, { debounceMs = windowMs, everyMs } = {}) {
+    set(key, owner, change, { debounceMs = windowMs, busyMs = debounceMs, everyMs } = {}) {
       if (closed) return;
       const id = idOfKey(key);
       const { uid } = lister.get(key)?.metadata ?? {};
@@ -201,7 +201,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its
       // backoff.
       if (writing.has(id) || pending.failures > 0) return;
-      schedule(id, pending, everyMs === undefined ? debounceMs : progressDelay(id, everyMs, debounceMs));
+      const delayMs = gathering.size > MANY_OBJECTS ? busyMs : debounceMs;
+      schedule(id, pending, everyMs === undefined ? delayMs : progressDelay(id, everyMs, debounceMs));
     },
     isQuiet() {
       if (writing.size > 0) return false;

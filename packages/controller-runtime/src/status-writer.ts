@@ -14,7 +14,7 @@ export interface StatusWriter<T extends KubernetesObject> {
    * the old status and submit again.
    *
    * `debounceMs` is for changes that are not urgent, such as a success that another controller will report in more
-   * detail: the change waits that long for others instead of the usual window.
+   * detail: the change waits that long for others instead of the usual window; `busyMs` while many objects wait.
    *
    * `everyMs` is for progress that users watch: the first change after a pause is written sooner than the usual window
    * allows, and the next ones not earlier than that long after the last write of the object. While many objects change, `debounceMs` applies.
@@ -23,7 +23,7 @@ export interface StatusWriter<T extends KubernetesObject> {
     key: ObjectKey,
     owner: string,
     change: (object: DeepReadonly<T>) => DeepReadonly<T>,
-    options?: { debounceMs?: number; everyMs?: number },
+    options?: { debounceMs?: number; busyMs?: number; everyMs?: number },
   ): void;
   /** No write is in progress. Changes that wait for the clock do not count, like the delayed keys of a queue. */
   isQuiet(): boolean;

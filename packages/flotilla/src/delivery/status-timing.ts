@@ -15,9 +15,9 @@ export const PROGRESS_DEBOUNCE_MS = 1_500;
 
 /**
  * A schedule is visible in `spec.clusters`, so its condition waits a little longer than the first reports of the
- * members, which then need no write of their own.
+ * members, which then need no write of their own. On a busy hub these take longer.
  */
-export const SCHEDULED_DEBOUNCE_MS = PROGRESS_DEBOUNCE_MS + 250;
+export const SCHEDULED_TIMING = { debounceMs: PROGRESS_DEBOUNCE_MS + 250, busyMs: 2 * PROGRESS_DEBOUNCE_MS } as const;
 
 /**
  * Later progress is reported at once, and then this often: a member's change passes two writers, so it is on the hub

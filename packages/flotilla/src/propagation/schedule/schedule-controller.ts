@@ -11,7 +11,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { SCHEDULED_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
+import { SCHEDULED_TIMING } from "../../delivery/status-timing.ts";
 import { defineController, done, idOfKey, keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, StatusWriter } from "@flotilla/controller-runtime";
 import { hasGrown } from "../estimate/index.ts";
@@ -209,7 +209,7 @@ export function createScheduleController({
           key,
           "schedule",
           outcome,
-          isUrgent(scheduled, plan) ? {} : { debounceMs: SCHEDULED_DEBOUNCE_MS },
+          isUrgent(scheduled, plan) ? {} : SCHEDULED_TIMING,
         );
       return decisions.keep(id, key, scheduled, plan, fleetGeneration, nowMs);
     },
