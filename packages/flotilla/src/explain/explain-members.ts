@@ -60,7 +60,10 @@ export async function explainMembers(
       : await divide(interpreter, bare, shares, { job: jobPlanOf(binding, template, works, now), release });
   const copies = divided instanceof Error ? divided : withOwnPods(divided, namedPodsOf(binding));
   const workOf = new Map(
-    [...works, ...views.heldWorksOf(binding)].map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]),
+    [...works, ...views.heldWorksOf(binding, works)].map((work) => [
+      clusterNameOf(work.metadata.namespace ?? ""),
+      work,
+    ]),
   );
   const said = new Map(binding.status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   const explained = shares.slice(0, MAX_MEMBERS).map(async ({ cluster, replicas, leaving }) => {

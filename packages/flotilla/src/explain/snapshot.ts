@@ -105,7 +105,7 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePo
     },
     locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
-    heldWorksOf: (binding) => heldWorksOfBinding(works, hub, binding, worksOfBinding(works, binding)),
+    heldWorksOf: (binding, own) => heldWorksOfBinding(works, hub, binding, own),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: {
       get: ({ apiVersion, kind, namespace = "", name }) =>

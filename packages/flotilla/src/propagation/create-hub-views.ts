@@ -85,7 +85,7 @@ export function createHubViews({
     scheduling,
     locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
-    heldWorksOf: (binding) => heldWorksOfBinding(works, hub, binding, worksOfBinding(works, binding)),
+    heldWorksOf: (binding, own) => heldWorksOfBinding(works, hub, binding, own),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: createTemplates({
       hub,

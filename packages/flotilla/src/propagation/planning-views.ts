@@ -24,8 +24,11 @@ export interface PlanningViews extends PrerequisiteListers {
   groups: WorkloadGroups;
   scheduling: ScheduleOptions;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
-  /** Deleted Works whose object a finalizer holds on a target of the binding. */
-  heldWorksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  /** Deleted Works whose object a finalizer holds on a target of the binding; `own` are its Works. */
+  heldWorksOf(
+    binding: DeepReadonly<ResourceBinding>,
+    own: readonly DeepReadonly<Work>[],
+  ): readonly DeepReadonly<Work>[];
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   templates: Pick<Templates, "get">;
   locatePods: LocatePods;

@@ -159,7 +159,10 @@ export function createWebhookLevel({
     name: "webhook",
     rulesFor(apiVersion, kind) {
       const key = `${apiVersion} ${kind}`;
-      const served = remembered.get(key) ?? serve({ ...parseApiVersion(apiVersion), apiVersion, kind });
+      const known = remembered.get(key);
+      // Which was asked last matters only when one has to go.
+      if (known && remembered.size < MAX_REMEMBERED_KINDS) return known.rules;
+      const served = known ?? serve({ ...parseApiVersion(apiVersion), apiVersion, kind });
       remembered.delete(key);
       remembered.set(key, served);
       if (remembered.size > MAX_REMEMBERED_KINDS) remembered.delete(remembered.keys().next().value ?? "");

@@ -47,8 +47,11 @@ export interface AggregateDependencies {
   bindings: Informer<ResourceBinding>;
   clusters: Lister<Cluster>;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
-  /** Deleted Works whose object a finalizer holds on a target of the binding. */
-  heldWorksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
+  /** Deleted Works whose object a finalizer holds on a target of the binding; `own` are its Works. */
+  heldWorksOf(
+    binding: DeepReadonly<ResourceBinding>,
+    own: readonly DeepReadonly<Work>[],
+  ): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
@@ -138,7 +141,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
     async reconcile(binding, { key }) {
       if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
-      const held = deps.heldWorksOf(binding);
+      const held = deps.heldWorksOf(binding, works);
       if (isTooEarly(binding, [...works.filter((work) => !held.includes(work)), ...held])) return done;
       const reported = planItems(works, held);
       const items = isFinishedRun(binding) ? withFinalReports(binding, reported) : reported;

@@ -205,12 +205,7 @@ export function createScheduleController({
       const outcome = (newest: DeepReadonly<ResourceBinding>): DeepReadonly<ResourceBinding> =>
         planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
       if (outcome(scheduled) !== scheduled)
-        bindingStatus.set(
-          key,
-          "schedule",
-          outcome,
-          isUrgent(scheduled, plan) ? {} : SCHEDULED_TIMING,
-        );
+        bindingStatus.set(key, "schedule", outcome, isUrgent(scheduled, plan) ? {} : SCHEDULED_TIMING);
       return decisions.keep(id, key, scheduled, plan, fleetGeneration, nowMs);
     },
 
