@@ -80,7 +80,7 @@ function shown(works: readonly DeepReadonly<Work>[]): unknown[] {
 
 async function plannedWorks(objects: KubernetesObject[]): Promise<unknown[]> {
   const dry = createDryRunClient(fleet.client, signal);
-  const applied = await tryAll(
+  const { applied } = await tryAll(
     fleet.client,
     dry,
     { manifests: objects as unknown as JsonObject[], namespace: "default" },

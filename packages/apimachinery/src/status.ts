@@ -198,5 +198,12 @@ export function isNamespaceTerminating(error: unknown): boolean {
     return error.status.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") ?? false;
   return error instanceof FlotillaError && error.cause !== undefined && isNamespaceTerminating(error.cause);
 }
+const ANSWERED_ELSEWHERE = "AggregatedAPIServer";
+/** A request that cannot be part of a dry run of several, because another server answers for its kind. */
+export const answeredElsewhere = (message: string): ApiError =>
+  failure(400, "BadRequest", message, { causes: [{ reason: ANSWERED_ELSEWHERE, message }] });
+export const isAnsweredElsewhere = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.status.details?.causes?.some(({ reason }) => reason === ANSWERED_ELSEWHERE) ?? false);
 export const isExpired = hasReason("Expired", "Gone");
 export const isInvalid = hasReason("Invalid");

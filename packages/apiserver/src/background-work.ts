@@ -10,6 +10,7 @@ import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createForeignOwners } from "./aggregation/foreign-owners.ts";
 import { createFlowSchemaStatus } from "./background/flow-schema-status.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
 import type { Housekeeping } from "./background/housekeeping.ts";
@@ -69,6 +70,12 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       return (namespace, signal) => removeForeignContent(remotes, namespace, { clock, signal });
     },
   });
+  const foreignOwners = createForeignOwners({
+    collector,
+    remotes: (cluster) => aggregation.remotes(cluster),
+    clock,
+    signal: options.signal,
+  });
   const eventExpiry = createEventExpiry({ housekeeping, cache, clock });
   const addresses = createServiceAddresses({ housekeeping, cache, holderOf: allocation.holderOf });
   const typeChecks = createTypeCheckStatus(housekeeping, clock);
@@ -106,7 +113,14 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       unsubscribe = clusters.subscribe(({ type, cluster }) => {
         if (type === "table") registration.register(cluster.name);
       });
-      aggregation.start((key, change) => housekeeping.rewrite(key, "status", change));
+      aggregation.start(
+        (key, change) => housekeeping.rewrite(key, "status", change),
+        (cluster) => {
+          const work = `owners of ${cluster} on other servers`;
+          // In a lane: it waits for servers of one cluster.
+          background.enqueue(work, () => foreignOwners.settle(cluster), work);
+        },
+      );
     },
     isQuiet: () => background.isQuiet(),
     async close() {

@@ -1,5 +1,6 @@
 export { policyMetrics } from "./policies/policy-metrics.ts";
 export { aggregationMetrics } from "./aggregation/aggregation-metrics.ts";
+export { kubeletClientName } from "./connect/kubelet-runtime.ts";
 export { frontProxyName } from "./aggregation/identity-headers.ts";
 export type { Action } from "./actions/action.ts";
 export { createAdmissionElsewhere } from "./elsewhere/admit-elsewhere.ts";

@@ -34,8 +34,9 @@ import { createClusterRegistry } from "./clusters/clusters.ts";
 import { clusterId } from "./clusters/layer.ts";
 import type { LogicalCluster } from "./clusters/clusters.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
+import type { ClientIdentity } from "./connect/dial.ts";
+import { createKubelets } from "./connect/kubelets.ts";
 import { createAggregation } from "./aggregation/aggregation.ts";
-import type { ClientIdentity } from "./aggregation/remote-service.ts";
 import { frontProxyName } from "./aggregation/identity-headers.ts";
 import { createConversions } from "./conversion/conversions.ts";
 import { createConfiguredAdmission } from "./configured-admission/configured-admission.ts";
@@ -93,10 +94,15 @@ export interface ApiServerOptions {
    */
   foreignPrograms?: ReadonlyMap<string, string>;
   /**
-   * The certificate with a common name with which aggregated servers are called; it is signed by the CA that clusters
-   * publish for them. Unset: aggregated servers cannot authenticate users.
+   * The certificate with a common name with which aggregated servers and kubelets are called; it is signed by the CA that
+   * clusters publish for them. Unset: aggregated servers cannot authenticate users, nor kubelets this server.
    */
   frontProxy?(commonName: string): ClientIdentity;
+  /**
+   * PEM: the authorities that sign the certificates of kubelets. Unset: any certificate is accepted, but no kubelet is called
+   * if clients of other machines connect.
+   */
+  kubeletAuthority?: string | undefined;
   /** Clients of other machines connect. Logical clusters then may not name addresses of this one. */
   isExposed?: boolean | undefined;
   /** Unset rejects protobuf bodies with a clear error. */
@@ -257,6 +263,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,
+    kubeletsOf: configurable.kubeletsOf,
     protobuf: options.protobuf,
     flow,
     replication: options.replication,
@@ -322,8 +329,11 @@ function createTokens(
   };
 }
 
-/** What users configure with objects: admission, conversion webhooks and aggregated servers. */
-function createConfigurable({ random, log, isExposed = false, frontProxy }: ApiServerOptions, stored: Stored) {
+/** What users configure with objects: admission, conversion webhooks, aggregated servers and nodes. */
+function createConfigurable(
+  { random, log, isExposed = false, frontProxy, kubeletAuthority }: ApiServerOptions,
+  stored: Stored,
+) {
   const common = { ...stored, random, log, blockedAddresses: blockedAddresses({ isExposed }) };
   const conversions = createConversions(common);
   return {
@@ -333,6 +343,7 @@ function createConfigurable({ random, log, isExposed = false, frontProxy }: ApiS
       ...common,
       identityOf: frontProxy && ((cluster: LogicalCluster) => frontProxy(frontProxyName(clusterId(cluster)))),
     }),
+    kubeletsOf: createKubelets({ ...common, isExposed, identity: frontProxy, ca: kubeletAuthority }),
   };
 }
 

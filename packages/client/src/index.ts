@@ -43,7 +43,7 @@ export type {
   WriteVerb,
 } from "./transport.ts";
 export { joinSockets, openUpgrade } from "./upgrade.ts";
-export type { UpgradeResponse } from "./upgrade.ts";
+export type { UpgradeRequest, UpgradeResponse } from "./upgrade.ts";
 export { tracedTransport } from "./traced-transport.ts";
 export { createWatchDecoder } from "./watch-decoder.ts";
 export { acceptKey, loadWebSockets } from "./websocket.ts";

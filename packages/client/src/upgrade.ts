@@ -5,7 +5,7 @@
  */
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
-import type { Duplex } from "node:stream";
+import type { Duplex, Readable } from "node:stream";
 import { systemClock } from "@flotilla/base";
 import { explainFailure } from "./explain-failure.ts";
 import { createAgent, http } from "./http-sockets.ts";
@@ -20,6 +20,8 @@ export interface UpgradeRequest {
   /** Including the upgrade headers. */
   headers: Readonly<Record<string, string | string[]>>;
   impersonate?: Impersonation;
+  /** Of a request that may be answered without an upgrade. */
+  body?: Uint8Array | undefined;
 }
 
 export interface UpgradeResponse {
@@ -27,8 +29,8 @@ export interface UpgradeResponse {
   headers: Record<string, string>;
   /** The connection in the new protocol, and its first bytes; unset when the server rejected the upgrade. */
   upgraded?: { socket: Duplex; head: Buffer };
-  /** The server's response instead. */
-  body: AsyncIterable<Uint8Array>;
+  /** The server's response instead. It must be read or destroyed. */
+  body: Readable;
 }
 
 /** Rejects with `UnreachableError` when no response arrived. */
@@ -76,7 +78,7 @@ export async function openUpgrade(
       ),
     );
     sent.once("close", () => agent.destroy());
-    sent.end();
+    sent.end(request.body);
   });
 }
 
@@ -87,7 +89,7 @@ function answerOf(response: IncomingMessage): UpgradeResponse {
       Array.isArray(value) ? value.join(", ") : (value ?? ""),
     ]),
   );
-  return { status: response.statusCode ?? 502, headers, body: response as AsyncIterable<Uint8Array> };
+  return { status: response.statusCode ?? 502, headers, body: response };
 }
 
 /** Pipes two connections together. The returned function ends both. */

@@ -61,6 +61,7 @@ import type { Promoted } from "./standby/follow-until-promoted.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
+import { readOption } from "./process/read-option.ts";
 import { createProcessLog } from "./process/process-log.ts";
 import { noteRunning, refuseSecondStart } from "./process/running.ts";
 import { sizeOfFiles } from "./data/store-size.ts";
@@ -88,6 +89,7 @@ interface HubEnvironment extends WatchedStore {
   rootCertificate: string;
   authority: Certificates["authority"];
   frontProxy: FrontProxy;
+  kubeletAuthority: string | undefined;
   isExposed: boolean;
   signingKey(): Promise<string>;
   administrators: AdministratorTokens;
@@ -230,6 +232,8 @@ async function openProcess(
   const administrators = createAdministratorTokens(keys.administratorSecrets, () => systemClock.now());
   const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
   const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
+  const kubeletCa = options.kubeletCertificateAuthority;
+  const kubeletAuthority = kubeletCa && (await readOption("--kubelet-certificate-authority", kubeletCa));
   const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
   if (audit) opened.splice(-1, 0, audit.close);
   let access: ClusterAccess | undefined;
@@ -248,6 +252,7 @@ async function openProcess(
       rootCertificate: keys.trusted,
       authority: certificates.authority,
       frontProxy: createFrontProxy(certificates),
+      kubeletAuthority,
       isExposed: addresses.isExposed,
       signingKey: keys.signingKeys,
       administrators,

@@ -225,6 +225,52 @@ test("a dry run of several requests does not reach the server", async () => {
   expect(proxied()).toEqual([]);
 });
 
+test("an object whose owner the server no longer has is deleted, and no other one", async () => {
+  const present = new Map([
+    ["a", "uid-a"],
+    ["b", "uid-b"],
+  ]);
+  const former = answer;
+  answer = (request, response) => {
+    const name = /trout\/(\w+)$/.exec(request.path)?.[1];
+    if (name === "broken") return json(response, { kind: "Status" }, 500);
+    if (name === undefined) return former(request, response);
+    const uid = present.get(name);
+    json(response, { metadata: { name, uid: uid ?? "" } }, uid === undefined ? 404 : 200);
+  };
+  await register();
+  const owner = (name: string, uid = `uid-${name}`): JsonObject => ({
+    apiVersion: "fish.example/v1",
+    kind: "Trout",
+    name,
+    uid,
+  });
+  const create = (name: string, ...ownerReferences: JsonObject[]): Promise<unknown> =>
+    subject.request("POST", "/api/v1/namespaces/default/configmaps", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name, ownerReferences },
+    });
+  await create("of-a", owner("a"));
+  await create("of-b", owner("b"));
+  await create("of-another-b", owner("b", "uid-of-an-earlier-b"));
+  await create("of-both", owner("a"), owner("b"));
+  await create("of-broken", owner("broken"));
+  const names = async (): Promise<string[]> => {
+    subject.clock.advance(35_000);
+    await subject.settle();
+    const { body } = await subject.request("GET", "/api/v1/namespaces/default/configmaps");
+    return (body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+  };
+
+  await expect.poll(names, { timeout: 5_000 }).toEqual(["of-a", "of-b", "of-both", "of-broken"]);
+  present.delete("a");
+  await expect.poll(names, { timeout: 5_000 }).toEqual(["of-b", "of-both", "of-broken"]);
+
+  const { body } = await subject.request("GET", "/api/v1/namespaces/default/configmaps/of-both");
+  expect((body.metadata as JsonObject).ownerReferences).toEqual([owner("b")]);
+});
+
 test("a path that leaves the group is rejected", async () => {
   await register();
 

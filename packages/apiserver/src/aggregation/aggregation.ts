@@ -31,8 +31,8 @@ export interface Aggregation {
   find(cluster: string, group: string, version: string): RemoteService | undefined;
   /** All versions that other servers answer for; the same array until one of them changes. */
   remotes(cluster: string): readonly RemoteService[];
-  /** Starts checking. `write` stores the condition of an APIService. */
-  start(write: WriteCondition): void;
+  /** Starts checking. `write` stores the condition of an APIService; `onChecked` is called after each check of a server. */
+  start(write: WriteCondition, onChecked?: (cluster: string) => void): void;
   observe(event: CacheEvent): void;
   writeMetrics(cluster: string, text: MetricsText): void;
   /** The cluster was removed. */
@@ -84,6 +84,7 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
   /** Each cluster has its own: servers that do not answer delay only the checks of their cluster. */
   const checks = new Map<string, Semaphore>();
   let write: WriteCondition | undefined;
+  let notifyChecked: ((cluster: string) => void) | undefined;
 
   const checksOf = (cluster: string): Semaphore => {
     let known = checks.get(cluster);
@@ -192,13 +193,15 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
         message: condition.message,
       });
     await write?.(`${PREFIX}${cluster.name}/${service.name}`, (object) => withVerdict(object, verdict, clock.now()));
+    if (isUp) notifyChecked?.(cluster.name);
   }
 
   return {
     find: (cluster, group, version) => configured.get(cluster)?.find(group, version),
     remotes: (cluster) => configured.get(cluster)?.services ?? NONE,
-    start(given) {
+    start(given, onChecked) {
       write = given;
+      notifyChecked = onChecked;
       for (const { services } of configured.all()) for (const service of services) schedule(service, 0);
     },
     observe({ entry, previous }) {

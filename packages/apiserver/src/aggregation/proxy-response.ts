@@ -5,7 +5,7 @@
 import type { Duplex } from "node:stream";
 import { ApiError, badRequest } from "@flotilla/apimachinery";
 import { joinSockets } from "@flotilla/client";
-import { proxiedHeaders } from "../connect/proxied-headers.ts";
+import { passedOn, sentHeaders } from "../connect/proxied-headers.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
 import { textResponse } from "../request/respond.ts";
@@ -66,25 +66,4 @@ function checkPath(path: string): void {
     const plain = segment.replaceAll(/%2e/gi, ".");
     if (plain === "." || plain === "..") throw badRequest("the path of an aggregated API must not contain . or ..");
   }
-}
-
-/** Bodies are passed on as they are; a coding would have to be undone for tables and watches of this server. */
-const NOT_SENT: ReadonlySet<string> = new Set(["host", "content-length", "accept-encoding", "expect"]);
-
-function sentHeaders(headers: ApiRequest["headers"]): RemoteRequest["headers"] {
-  return Object.fromEntries(Object.entries(proxiedHeaders(headers)).filter(([name]) => !NOT_SENT.has(name)));
-}
-
-const OF_CONNECTION: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "transfer-encoding",
-  "upgrade",
-  "content-length",
-  "audit-id",
-]);
-
-function passedOn(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
 }

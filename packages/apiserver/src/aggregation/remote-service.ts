@@ -11,6 +11,7 @@ import type { ObjectStore } from "../clusters/objects.ts";
 import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
 import type { UserInfo } from "../request/request.ts";
+import type { ClientIdentity } from "../connect/dial.ts";
 import { identityHeaders } from "./identity-headers.ts";
 import type { DiscoveredVersion } from "./remote-discovery.ts";
 
@@ -53,12 +54,6 @@ export interface RemoteDependencies {
   /** The certificate with which aggregated servers are called on behalf of a cluster; without it they see no user. */
   identityOf?(cluster: LogicalCluster): ClientIdentity;
   blockedAddresses?: BlockedAddresses | undefined;
-}
-
-/** PEM. The same object until it is renewed. */
-export interface ClientIdentity {
-  readonly cert: string;
-  readonly key: string;
 }
 
 export function createRemoteService(

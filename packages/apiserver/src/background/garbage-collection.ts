@@ -29,6 +29,16 @@ export interface GarbageCollector {
    * the kind be removed: after a restart the server could no longer know that the owners were deleted.
    */
   settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
+  /** Owners in these groups of the dependents in a cluster, by uid. */
+  foreignOwners(cluster: string, groups: ReadonlySet<string>): ReadonlyMap<string, ForeignOwner>;
+  /** An owner that is stored elsewhere no longer exists: settles its dependents. */
+  ownerGone(cluster: string, uid: string): void;
+}
+
+export interface ForeignOwner {
+  owner: OwnerReference;
+  /** The namespace of a dependent; unset if it has none. */
+  namespace: string | undefined;
 }
 
 export function createGarbageCollector(housekeeping: Housekeeping): GarbageCollector {
@@ -156,6 +166,26 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
         clusterOfKey(key) === cluster && !housekeeping.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
       );
       await concurrently(concerned, housekeeping.signal, settleDependent);
+    },
+    foreignOwners(cluster, groups) {
+      const found = new Map<string, ForeignOwner>();
+      for (const [key, owners] of index.dependents())
+        for (const owner of owners)
+          if (
+            !found.has(owner.uid) &&
+            groups.has(gvkOf(owner).group) &&
+            clusterOfKey(key) === cluster &&
+            !housekeeping.isManagedElsewhere(key)
+          )
+            found.set(owner.uid, { owner, namespace: housekeeping.locate(key)?.namespace });
+      return found;
+    },
+    ownerGone(cluster, uid) {
+      for (const key of index.dependentsOf(uid)) {
+        if (clusterOfKey(key) !== cluster) continue;
+        index.noteDeleted(key, uid);
+        enqueueDependent(key);
+      }
     },
   };
 }

@@ -16,6 +16,8 @@ export interface ContainerRuntime {
   hasNodes?: boolean;
   /** Undefined for a container that it does not run. */
   logs?(container: ContainerTarget, options: { previous: boolean }): ContainerLog | undefined;
+  /** The response to a request for a log, for a runtime that evaluates its options itself. */
+  logResponse?(container: ContainerTarget, options: LogOptions, signal: AbortSignal): Promise<ConnectResponse>;
   /** Runs a command until it exits or the client disconnects. */
   exec?(
     container: ContainerTarget,
@@ -36,8 +38,8 @@ export interface ContainerRuntime {
     connection: PortConnection,
     signal: AbortSignal,
   ): Promise<void>;
-  /** An HTTP request to a pod, a service or a node. */
-  proxy?(target: ProxyTarget, request: ProxyRequest, signal: AbortSignal): Promise<ConnectResponse>;
+  /** An HTTP request to a pod, a service or a node; undefined for what cannot be reached. */
+  proxy?(target: ProxyTarget, request: ProxyRequest, signal: AbortSignal): Promise<ConnectResponse | undefined>;
 }
 
 export interface ContainerTarget {
@@ -45,6 +47,17 @@ export interface ContainerTarget {
   namespace: string;
   pod: DeepReadonly<JsonObject>;
   container: string;
+}
+
+export interface LogOptions {
+  container: string;
+  follow: boolean;
+  previous: boolean;
+  timestamps: boolean;
+  /** Lines from this time on. */
+  sinceMs: number | undefined;
+  tailLines: number | undefined;
+  limitBytes: number | undefined;
 }
 
 export interface LogLine {
@@ -60,7 +73,7 @@ export interface ContainerLog {
   follow(signal: AbortSignal): AsyncIterable<LogLine>;
 }
 
-interface ExecOptions {
+export interface ExecOptions {
   command: readonly string[];
   stdin: boolean;
   stdout: boolean;
@@ -96,11 +109,13 @@ export interface ProxyTarget {
   port: string;
 }
 
-interface ProxyRequest {
+export interface ProxyRequest {
   method: string;
-  /** With its leading slash. */
+  /** With its leading slash, percent-encoded. */
   path: string;
   query: URLSearchParams;
   headers: Readonly<Record<string, string | undefined>>;
   body: Uint8Array;
+  /** The protocol to which the client wants to upgrade. */
+  upgrade?: string | undefined;
 }

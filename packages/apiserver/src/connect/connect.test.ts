@@ -66,7 +66,8 @@ describe("without a container runtime", () => {
     "the log of a pod on an unreachable node is an error": {
       path: `${PODS}/runs/log`,
       status: 500,
-      message: "cannot read the logs of container c: the kubelet of node node1 cannot be reached",
+      message:
+        "Internal error occurred: error dialing backend: the kubelet of node node1 cannot be reached: its status has no address",
     },
     "a log request must name one of several containers": {
       path: `${PODS}/two/log`,
@@ -124,7 +125,7 @@ describe("without a container runtime", () => {
     "a proxied node is unreachable": {
       path: "/api/v1/nodes/node1/proxy/healthz",
       status: 503,
-      message: "error trying to reach service: the kubelet of node node1 cannot be reached",
+      message: "error trying to reach service: the kubelet of node node1 cannot be reached: its status has no address",
     },
     "a proxy target has at most a scheme, a name and a port": {
       path: `${PODS}/ftp:runs:80/proxy/`,

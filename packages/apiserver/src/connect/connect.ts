@@ -16,6 +16,7 @@ import {
 import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
 import { plainError } from "../request/context.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { flagOf } from "../request/options.ts";
 import { objectIn } from "../codec/render.ts";
@@ -47,6 +48,8 @@ export interface ConnectDependencies {
   authorizer: Pick<Authorizer, "decide">;
   configured: ConfiguredAdmission;
   backend?: ConnectBackend;
+  /** What runs the containers of clusters whose nodes are not simulated. */
+  kubeletsOf?(cluster: LogicalCluster): ContainerRuntime;
 }
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -64,7 +67,7 @@ export async function connectResponse(
   deps: ConnectDependencies,
   context: RequestContext,
   request: ApiRequest,
-  path: string,
+  { path, rawPath }: { path: string; rawPath: string },
 ): Promise<ApiResponse> {
   const { served, subresource = "" } = context;
   const shape = connectShape(served.resource, subresource);
@@ -81,7 +84,7 @@ export async function connectResponse(
       return logResponse(deps, context);
     case "proxy":
       await admitConnection(deps, context, path);
-      return proxyResponse(deps, context, request, path);
+      return proxyResponse(deps, context, request, rawPath);
     default:
       if (verb !== "create") await checkMayCreate(deps, context, subresource);
       await admitConnection(deps, context, path);
@@ -119,8 +122,11 @@ function find(
   return objectIn(entry, served);
 }
 
-function runtimeOf({ backend }: ConnectDependencies, { cluster }: RequestContext): ContainerRuntime | undefined {
-  return backend?.runtimeOf(cluster.name);
+function runtimeOf(
+  { backend, kubeletsOf }: ConnectDependencies,
+  { cluster }: RequestContext,
+): ContainerRuntime | undefined {
+  return backend?.runtimeOf(cluster.name) ?? kubeletsOf?.(cluster);
 }
 
 function targetOf(
@@ -140,7 +146,7 @@ function nodeExists({ store }: ConnectDependencies, { cluster }: RequestContext)
   };
 }
 
-function logResponse(deps: ConnectDependencies, context: RequestContext): ApiResponse {
+async function logResponse(deps: ConnectDependencies, context: RequestContext): Promise<ApiResponse> {
   const { name = "", query, signal } = context;
   const options = logOptions(query, name, deps.clock.now());
   const pod = find(deps, context, name);
@@ -150,14 +156,15 @@ function logResponse(deps: ConnectDependencies, context: RequestContext): ApiRes
   if (node === "") return { status: 204, headers: { "cache-control": NO_CACHE }, body: new Uint8Array() };
   const runtime = runtimeOf(deps, context);
   if (runtime?.hasNodes !== false) checkNode(node, nodeExists(deps, context));
+  if (runtime?.logResponse) {
+    const { status, body } = await runtime.logResponse(targetOf(context, pod, container), options, signal);
+    return { status, headers: LOG_HEADERS, body: body instanceof Uint8Array ? body : streamOf(body) };
+  }
   const log = runtime?.logs?.(targetOf(context, pod, container), { previous: options.previous });
   if (!log) throw plainError(`cannot read the logs of container ${container}: ${unreachable(node)}`);
-  return {
-    status: 200,
-    headers: { "content-type": "text/plain", "cache-control": NO_CACHE },
-    body: streamOf(logBytes(log, options, signal)),
-  };
+  return { status: 200, headers: LOG_HEADERS, body: streamOf(logBytes(log, options, signal)) };
 }
+const LOG_HEADERS = { "content-type": "text/plain", "cache-control": NO_CACHE };
 
 const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
 
@@ -289,7 +296,7 @@ async function proxyResponse(
   deps: ConnectDependencies,
   context: RequestContext,
   request: ApiRequest,
-  path: string,
+  rawPath: string,
 ): Promise<ApiResponse> {
   const { cluster, served, namespace, name: asked = "", query, signal } = context;
   const resource = served.resource.name.resource as ProxyTarget["resource"];
@@ -298,8 +305,6 @@ async function proxyResponse(
   if (parts.length > 3 || !name || (scheme !== "" && scheme !== "http" && scheme !== "https"))
     throw badRequest(`invalid ${resource.slice(0, -1)} request ${JSON.stringify(asked)}`);
   const object = find(deps, context, name);
-  const proxy = runtimeOf(deps, context)?.proxy;
-  if (!proxy) throw unreachableError(resource, name, object);
   const target: ProxyTarget = {
     cluster: cluster.name,
     resource,
@@ -308,15 +313,25 @@ async function proxyResponse(
     scheme: scheme ?? "",
     port: port ?? "",
   };
-  const answer = await proxy(
+  const { method, headers, body, canUpgrade = false } = request;
+  const answer = await runtimeOf(deps, context)?.proxy?.(
     target,
-    { method: request.method, path: `/${path}`, query, headers: proxiedHeaders(request.headers), body: request.body },
+    {
+      method,
+      path: `/${rawPath}`,
+      query,
+      headers: proxiedHeaders(headers),
+      body,
+      upgrade: canUpgrade ? headers.upgrade : undefined,
+    },
     signal,
   );
+  if (!answer) throw unreachableError(resource, name, object);
   return {
     status: answer.status,
     headers: answer.headers,
     body: answer.body instanceof Uint8Array ? answer.body : streamOf(answer.body),
+    upgrade: answer.upgrade,
   };
 }
 

@@ -2,18 +2,7 @@
 import { badRequest, field, invalid } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import { flagOf, integerOf } from "../request/options.ts";
-import type { ContainerLog, LogLine } from "./backend.ts";
-
-export interface LogOptions {
-  container: string;
-  follow: boolean;
-  previous: boolean;
-  timestamps: boolean;
-  /** Lines from this time on. */
-  sinceMs: number | undefined;
-  tailLines: number | undefined;
-  limitBytes: number | undefined;
-}
+import type { ContainerLog, LogLine, LogOptions } from "./backend.ts";
 
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[-+]\d\d:\d\d)$/;
 

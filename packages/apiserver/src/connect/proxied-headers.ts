@@ -1,5 +1,5 @@
 /**
- * The request headers that a proxied workload receives. The workload is not trusted: credentials and impersonation
+ * The headers of proxied requests and responses, and those that a proxied workload receives. The workload is not trusted: credentials and impersonation
  * headers would let it act as the client. Cookies are kept, except those of sessions of the web UI.
  */
 import { setOwn } from "@flotilla/base";
@@ -40,6 +40,29 @@ export function proxiedHeaders(headers: Headers): Headers {
     if (passed !== "" || value === "") setOwn(kept, name, passed);
   }
   return kept;
+}
+
+/** Bodies are passed on as they are; a coding would have to be undone for tables and watches of this server. */
+const NOT_SENT: ReadonlySet<string> = new Set(["host", "content-length", "accept-encoding", "expect"]);
+
+/** What is sent to another server on a connection of this server. */
+export function sentHeaders(headers: Headers): Headers {
+  return Object.fromEntries(Object.entries(proxiedHeaders(headers)).filter(([name]) => !NOT_SENT.has(name)));
+}
+
+const OF_CONNECTION: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+  "content-length",
+  "audit-id",
+]);
+
+/** What a client gets of another server's response. */
+export function passedOn(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name)));
 }
 
 function withoutToken(protocols: string | undefined): string {

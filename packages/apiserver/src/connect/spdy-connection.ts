@@ -1,6 +1,6 @@
 /**
- * The server's side of a SPDY/3.1 connection: the client opens streams, each with headers that state its purpose.
- * Kubernetes' clients do not use flow control, so the pace is that of the connection.
+ * A SPDY/3.1 connection: the client opens streams, each with headers that state its purpose. The server is the client of
+ * kubelets. Kubernetes' programs do not use flow control, so the pace is that of the connection.
  */
 import { controlFrame, dataFrame, FIN, FRAME, FrameReader, HeaderBlocks } from "./spdy-wire.ts";
 import type { Frame } from "./spdy-wire.ts";
@@ -17,13 +17,15 @@ export interface SpdyStream {
   write(chunk: Uint8Array): Promise<void>;
   /** No more is written. */
   end(): Promise<void>;
-  /** Called for each chunk that the client sends, and once without one when it sends no more. */
+  /** Called for each chunk that the other side sends, and once without one when it sends no more. */
   onData(listener: (chunk: Uint8Array | undefined) => void): void;
 }
 
 /** A data frame has 24 bits for its length; Go reads them in parts of 32 KiB. */
 const MAX_DATA_BYTES = 32 * 1024;
 const RESET_REFUSED = 3;
+/** Two numbers of streams, the priority and a slot; the headers follow. */
+const SYN_HEAD_BYTES = 10;
 
 export class SpdyConnection {
   readonly #transport: SpdyTransport;
@@ -33,7 +35,10 @@ export class SpdyConnection {
   readonly #headers = new HeaderBlocks();
   readonly #streams = new Map<number, Stream>();
   #isReading = false;
+  #hasEnded = false;
   #closed = false;
+  /** Streams that are opened here have odd numbers. */
+  #nextId = 1;
 
   constructor(transport: SpdyTransport, maxStreams: number, onStream: (stream: SpdyStream) => void) {
     this.#transport = transport;
@@ -41,7 +46,21 @@ export class SpdyConnection {
     this.#onStream = onStream;
   }
 
-  /** Bytes from the client, in order. Rejects when they are not SPDY; the connection must then be closed. */
+  /** Opens a stream as the client of the connection, one at a time: the compression of headers depends on the order. */
+  async open(headers: ReadonlyMap<string, string>): Promise<SpdyStream> {
+    if (this.#closed) throw new Error("the connection is closed");
+    const id = this.#nextId;
+    this.#nextId += 2;
+    const stream = new Stream(id, headers, this.#transport, () => this.#remove(id));
+    this.#streams.set(id, stream);
+    const head = Buffer.alloc(SYN_HEAD_BYTES);
+    head.writeUInt32BE(id, 0);
+    const block = await this.#headers.write(headers);
+    await this.#transport.write(controlFrame(FRAME.synStream, 0, Buffer.concat([head, block])));
+    return stream;
+  }
+
+  /** Bytes from the other side, in order. Rejects when they are not SPDY; the connection must then be closed. */
   async receive(chunk: Buffer): Promise<void> {
     this.#reader.push(chunk);
     // One frame after another: the compression of headers depends on the order.
@@ -52,7 +71,14 @@ export class SpdyConnection {
         await this.#handle(frame);
     } finally {
       this.#isReading = false;
+      if (this.#hasEnded) this.close();
     }
+  }
+
+  /** No more bytes come: closes when those that came are handled. */
+  end(): void {
+    this.#hasEnded = true;
+    if (!this.#isReading) this.close();
   }
 
   /** The client left, or everything is sent. */
@@ -82,6 +108,7 @@ export class SpdyConnection {
         return;
       case FRAME.goAway:
         return this.close();
+      case FRAME.synReply:
       case FRAME.headers:
         // Read for the sake of the compression.
         await this.#headers.read(frame.content.subarray(4));
@@ -92,7 +119,7 @@ export class SpdyConnection {
 
   async #openStream(content: Buffer, flags: number): Promise<void> {
     const id = content.readUInt32BE(0) & 0x7fffffff;
-    const headers = await this.#headers.read(content.subarray(10));
+    const headers = await this.#headers.read(content.subarray(SYN_HEAD_BYTES));
     const idBytes = content.subarray(0, 4);
     if (this.#streams.size >= this.#maxStreams || this.#streams.has(id)) {
       const refused = Buffer.from([...idBytes, 0, 0, 0, RESET_REFUSED]);

@@ -10,7 +10,14 @@
  * patches are supported, without subresources, of what this server stores: an aggregated server knows nothing of the
  * requests before, and may ignore `dryRun`.
  */
-import { badRequest, internalError, methodNotAllowed, tooLarge, unauthorized } from "@flotilla/apimachinery";
+import {
+  answeredElsewhere,
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  tooLarge,
+  unauthorized,
+} from "@flotilla/apimachinery";
 import type { ApiError } from "@flotilla/apimachinery";
 import { exceedsJsonLimits, formatTime, InvariantError, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -223,7 +230,7 @@ export function checkDryRun(
       `${method} ${path} cannot be part of a dry run: only the get, create, update and patch of one object can`,
     );
   if (aggregation.find(cluster, route.group, route.version))
-    throw badRequest(
+    throw answeredElsewhere(
       `${method} ${path} cannot be part of a dry run: an aggregated API server answers for ${route.group}/${route.version}`,
     );
 }

@@ -18,7 +18,8 @@ import type { PatchType } from "@flotilla/client";
 import { accessOf } from "../access/attributes.ts";
 import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
-import type { ConnectBackend } from "../connect/backend.ts";
+import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { ConnectBackend, ContainerRuntime } from "../connect/backend.ts";
 import { connectResponse } from "../connect/connect.ts";
 import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -99,6 +100,8 @@ export interface HandlerOptions {
   replication?: Replication | undefined;
   /** The container runtimes of the clusters, if any. */
   connect?: ConnectBackend;
+  /** The kubelets of a cluster whose nodes are not simulated. */
+  kubeletsOf?(cluster: LogicalCluster): ContainerRuntime;
   /** Shared with the transports of controllers. */
   turns: RequestTurns;
 }
@@ -350,7 +353,7 @@ function rejectMethod(deps: OperationDependencies, clusterName: string, route: R
 }
 
 async function connect(
-  { deps, connect: backend }: HandlerOptions,
+  { deps, connect: backend, kubeletsOf }: HandlerOptions,
   context: RequestContext,
   route: ResourceRoute,
   request: ApiRequest,
@@ -360,10 +363,17 @@ async function connect(
   const handler = connectHandler(served, subresource);
   if (!handler)
     return connectResponse(
-      { store: deps.store, clock: deps.clock, authorizer: deps.authorizer, configured: deps.configured, backend },
+      {
+        store: deps.store,
+        clock: deps.clock,
+        authorizer: deps.authorizer,
+        configured: deps.configured,
+        backend,
+        kubeletsOf,
+      },
       context,
       request,
-      rest,
+      { path: rest, rawPath: rawRestOf(request.path, route) },
     );
   const { method, query, headers, body, canUpgrade = false } = request;
   const response = await handler(

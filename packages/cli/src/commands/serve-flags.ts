@@ -170,6 +170,12 @@ export const hubProcessFlags = {
     maximum: 86_400,
     description: "how long its other answers are remembered",
   },
+  "kubelet-certificate-authority": {
+    type: "string",
+    value: "FILE",
+    description:
+      "authority of the kubelets of nodes that are not simulated; needed for their logs and commands if other machines use the hub",
+  },
   "requestheader-client-ca-file": {
     type: "string",
     value: "FILE",
@@ -373,6 +379,7 @@ export function hubProcessOptions(
       webhookConfigFile: flags["audit-webhook-config-file"],
     },
     kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
+    kubeletCertificateAuthority: flags["kubelet-certificate-authority"],
     encryptionProviderConfig: flags["encryption-provider-config"],
     authorization: {
       config: flags["authorization-config"],

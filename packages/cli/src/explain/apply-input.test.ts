@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { notFound } from "@flotilla/apimachinery";
+import { answeredElsewhere, notFound } from "@flotilla/apimachinery";
 import { applyAll, tryAll } from "./apply-input.ts";
 
 const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
@@ -121,4 +121,24 @@ test("a dry run makes the same writes as an apply", async () => {
 
     expect(tried.writes).toEqual(applied.writes);
   }
+});
+
+test("a manifest that an aggregated server answers for is not tried, and the others are", async () => {
+  const { client } = hubWith();
+  const get = (_kind: unknown, { name }: { name: string }) =>
+    Promise.reject(
+      name === "c" ? notFound({ group: "", resource: "configmaps" }, "c") : answeredElsewhere("another server answers"),
+    );
+  const foreign = { ...CONFIG_MAP, metadata: { name: "foreign" } };
+
+  const { applied, unknown } = await tryAll(
+    client,
+    { ...client, get },
+    { manifests: [foreign, CONFIG_MAP], namespace: "shop" },
+    signal,
+  );
+
+  expect([applied, unknown].map((list) => list.length)).toEqual([1, 1]);
+  expect(applied[0]?.object.metadata.name).toBe("c");
+  expect(unknown[0]?.metadata).toEqual({ name: "foreign", namespace: "shop" });
 });

@@ -14,6 +14,7 @@ import {
   formatApiVersion,
   gvkOf,
   HUB,
+  isAnsweredElsewhere,
   isNotFound,
 } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -81,15 +82,35 @@ export async function applyAll(
   return results;
 }
 
-/** The results of applying, in apply order, without a write. `dry` is a dry-run client of the same hub. */
-export async function tryAll(client: Client, dry: Writer, input: ApplyInput, signal: AbortSignal): Promise<Applied[]> {
+/**
+ * The results of applying, in apply order, without a write, and the manifests that the hub cannot try: an aggregated
+ * API server answers for their kinds. `dry` is a dry-run client of the same hub.
+ */
+export async function tryAll(
+  client: Client,
+  dry: Writer,
+  input: ApplyInput,
+  signal: AbortSignal,
+): Promise<{ applied: Applied[]; unknown: Given[] }> {
   const resolve = createManifestResolver(client, input);
   const resolved = await Promise.all(inApplyOrder(input.manifests).map(resolve));
-  const results: Applied[] = [];
+  const applied: Applied[] = [];
+  const unknown: Given[] = [];
   // The requests of one round are sent together.
   for (const round of roundsOf(resolved))
-    results.push(...(await Promise.all(round.map((manifest) => applyOne(dry, manifest, "trying", signal)))));
-  return results;
+    for (const result of await Promise.all(round.map((manifest) => tryOne(dry, manifest, signal))))
+      if ("outcome" in result) applied.push(result);
+      else unknown.push(result.given);
+  return { applied, unknown };
+}
+
+async function tryOne(dry: Writer, manifest: Manifest, signal: AbortSignal): Promise<Applied | Manifest> {
+  try {
+    return await applyOne(dry, manifest, "trying", signal);
+  } catch (error) {
+    if (error instanceof FlotillaError && isAnsweredElsewhere(error.cause)) return manifest;
+    throw error;
+  }
 }
 
 /** Manifests that need nothing of each other: first what others need, then each object once, then repeated objects. */

@@ -88,7 +88,7 @@ export async function planManifests(
     if (!warnings.some((other) => other.resource === resource && other.message === message))
       warnings.push({ resource, message });
   });
-  const applied = await tryAll(client, dry, input, signal);
+  const { applied, unknown } = await tryAll(client, dry, input, signal);
   const given = applied.map(({ object }) => object);
   const selected = given.flatMap(
     (object) =>
@@ -133,6 +133,10 @@ export async function planManifests(
     const { notes: kept, ...ended } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
+      ...unknown.map(
+        (object) =>
+          `${titleOf(object)}: not planned, because an aggregated API server answers for ${object.apiVersion}; it is applied as it is`,
+      ),
       ...unselected(plan, applied),
       ...moved.notes,
       ...works.notes,
@@ -152,7 +156,11 @@ export async function planManifests(
       warnings,
       releases: releasesIn(asked),
       // A rule that only the hub can run may make something of any change of the hub.
-      unplanned: asking > 0 && hub.length > 0 ? [...works.unplanned, "resources with a webhook"] : works.unplanned,
+      unplanned: [
+        ...unknown.map(titleOf),
+        ...works.unplanned,
+        ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
+      ],
       notes,
     };
     return { plan, result, asked };

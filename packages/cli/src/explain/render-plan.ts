@@ -79,7 +79,8 @@ function titleOf(
   clusters: number,
   { isPartial, releases }: { isPartial: boolean; releases: number },
 ): string {
-  if (onHub + onMembers === 0) return "Nothing would change on the hub or on any member.";
+  if (onHub + onMembers === 0)
+    return isPartial ? "What would change is not planned." : "Nothing would change on the hub or on any member.";
   const none = isPartial
     ? "changes on members are not planned"
     : releases > 0

@@ -2,7 +2,7 @@
  * Plans the objects of Open Cluster Management among the manifests: what ManifestWorks change on their members. The
  * hub tries the manifests inside a work in a dry run of their own, so that mistakes show before a member rejects them.
  */
-import { ApiError, gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
+import { ApiError, gvkOf, HUB, isAnsweredElsewhere, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -76,7 +76,7 @@ async function tryManifests(
       return [];
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      return isForbidden(error) || isNotFound(error)
+      return isForbidden(error) || isNotFound(error) || isAnsweredElsewhere(error)
         ? []
         : [{ resource: titleOf(work), message: `${titleOf(object)}: ${messageOf(error)}` }];
     }

@@ -66,6 +66,8 @@ export interface HubApiServerOptions {
   authority?: Pick<CertificateAuthority, "signRequest">;
   /** How this server calls aggregated servers; unset leaves them without users. */
   frontProxy?: FrontProxy;
+  /** PEM: the authorities of kubelets' certificates; unset accepts any. */
+  kubeletAuthority?: string | undefined;
   /** Whether clients of other machines connect; then logical clusters may not name addresses of this one. */
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
@@ -148,6 +150,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
       hasOtherKruise: (cluster) => cluster !== HUB && server.isManagedElsewhere(cluster, KRUISE_MANAGER),
     }),
     frontProxy: options.frontProxy?.identity,
+    kubeletAuthority: options.kubeletAuthority,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],

@@ -18,7 +18,7 @@ import {
 import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
 import { kruiseKinds } from "@flotilla/openkruise";
-import { clusterId, frontProxyName, logicalClusterKind } from "@flotilla/apiserver";
+import { clusterId, frontProxyName, kubeletClientName, logicalClusterKind } from "@flotilla/apiserver";
 import type { ConnectHandler, Kind, KubernetesObject, ObjectSource } from "@flotilla/apimachinery";
 import type { ClusterObject, Profile } from "@flotilla/apiserver";
 import {
@@ -127,7 +127,10 @@ export function createProfiles({
     ...flowControlDefaults(`${startedOn}T00:00:00Z`),
     tokenTrackingConfigMap(startedOn),
   ];
-  const clusterObjects = [...apiServerObjects(port), ...(frontProxy ? [aggregationSettings(frontProxy)] : [])];
+  const clusterObjects = [
+    ...apiServerObjects(port),
+    ...(frontProxy ? [aggregationSettings(frontProxy), kubeletAccess()] : []),
+  ];
   const memberBare: Profile = {
     clusterObjects,
     builtIns: kubernetesKinds,
@@ -224,6 +227,21 @@ function aggregationSettings({ ca, clientCa }: FrontProxyAuthorities): ClusterOb
         "requestheader-uid-headers": '["X-Remote-Uid"]',
         "requestheader-username-headers": '["X-Remote-User"]',
       },
+    }),
+  };
+}
+
+/** Kubelets ask the roles of their own cluster what this server may do; its name there is valid in that cluster alone. */
+function kubeletAccess(): ClusterObject {
+  return {
+    object: {
+      apiVersion: "rbac.authorization.k8s.io/v1",
+      kind: "ClusterRoleBinding",
+      metadata: { name: "flotilla:kubelet-client" },
+    },
+    fieldsOf: (cluster) => ({
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:kubelet-api-admin" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: kubeletClientName(clusterId(cluster)) }],
     }),
   };
 }
