@@ -14,6 +14,8 @@ export interface StoreOptions {
 
 /** Kubernetes' flags for authentication. */
 export interface IdentityOptions {
+  /** A file with the authorities of kubelets' certificates; unset accepts any certificate. */
+  kubeletCertificateAuthority?: string | undefined;
   /** A file with an AuthenticationConfiguration. */
   authenticationConfig?: string | undefined;
   /** A kubeconfig of a webhook that knows tokens. */
@@ -104,8 +106,6 @@ export interface HubProcessOptions {
   audit?: AuditOptions;
   /** A file with an EncryptionConfiguration; unset stores values as they are. */
   encryptionProviderConfig?: string | undefined;
-  /** A file with the authorities of kubelets' certificates; unset accepts any certificate. */
-  kubeletCertificateAuthority?: string | undefined;
   /** Identities of clients besides certificates and tokens of the hub. */
   identity?: IdentityOptions;
   /** Who decides what users may do; unset: roles. */

@@ -22,15 +22,7 @@ import {
   readSuccessor,
   SupersededError,
 } from "@flotilla/apiserver";
-import type {
-  AdministratorTokens,
-  ApiServer,
-  ApiServerOptions,
-  Auditor,
-  Engine,
-  ExternalTokens,
-  Successor,
-} from "@flotilla/apiserver";
+import type { AdministratorTokens, ApiServer, ApiServerOptions, Auditor, Engine, Successor } from "@flotilla/apiserver";
 import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
 import type { Clock, Log, Random, Timer } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
@@ -61,7 +53,6 @@ import type { Promoted } from "./standby/follow-until-promoted.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
-import { readOption } from "./process/read-option.ts";
 import { createProcessLog } from "./process/process-log.ts";
 import { noteRunning, refuseSecondStart } from "./process/running.ts";
 import { sizeOfFiles } from "./data/store-size.ts";
@@ -82,14 +73,13 @@ type Replication = ReturnType<typeof createReplication>;
 const storePath = (data: string): string => join(data, STORE);
 
 /** What every hub is created with in this process. */
-interface HubEnvironment extends WatchedStore {
+interface HubEnvironment extends WatchedStore, Pick<OpenedIdentity, "externalTokens" | "kubeletAuthority"> {
   clock: Clock;
   random: Random;
   log: Log;
   rootCertificate: string;
   authority: Certificates["authority"];
   frontProxy: FrontProxy;
-  kubeletAuthority: string | undefined;
   isExposed: boolean;
   signingKey(): Promise<string>;
   administrators: AdministratorTokens;
@@ -97,7 +87,6 @@ interface HubEnvironment extends WatchedStore {
   clusterKubeconfig(cluster: string, lifetimeMs: number): string;
   port(): number;
   auditor: Auditor | undefined;
-  externalTokens: ExternalTokens | undefined;
   authorization: ApiServerOptions["authorization"];
   decisionsFile: string | undefined;
   storeBytes?(): number;
@@ -232,8 +221,6 @@ async function openProcess(
   const administrators = createAdministratorTokens(keys.administratorSecrets, () => systemClock.now());
   const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
   const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
-  const kubeletCa = options.kubeletCertificateAuthority;
-  const kubeletAuthority = kubeletCa && (await readOption("--kubelet-certificate-authority", kubeletCa));
   const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
   if (audit) opened.splice(-1, 0, audit.close);
   let access: ClusterAccess | undefined;
@@ -252,13 +239,13 @@ async function openProcess(
       rootCertificate: keys.trusted,
       authority: certificates.authority,
       frontProxy: createFrontProxy(certificates),
-      kubeletAuthority,
       isExposed: addresses.isExposed,
       signingKey: keys.signingKeys,
       administrators,
       keyFingerprints: keys.fingerprints,
       auditor: audit?.auditor,
       externalTokens: identity.externalTokens,
+      kubeletAuthority: identity.kubeletAuthority,
       authorization,
       decisionsFile: options.ephemeral ? undefined : join(data, DECISIONS_FILE),
       clusterKubeconfig(cluster, lifetimeMs) {

@@ -39,6 +39,7 @@ export class SpdyConnection {
   #closed = false;
   /** Streams that are opened here have odd numbers. */
   #nextId = 1;
+  readonly #waiting = new Map<number, PromiseWithResolvers<void>>();
 
   constructor(transport: SpdyTransport, maxStreams: number, onStream: (stream: SpdyStream) => void) {
     this.#transport = transport;
@@ -46,7 +47,10 @@ export class SpdyConnection {
     this.#onStream = onStream;
   }
 
-  /** Opens a stream as the client of the connection, one at a time: the compression of headers depends on the order. */
+  /**
+   * Opens a stream as the client of the connection, one at a time: the compression of headers depends on the order. Resolves
+   * when the other side has accepted it: Go drops data that arrives before that.
+   */
   async open(headers: ReadonlyMap<string, string>): Promise<SpdyStream> {
     if (this.#closed) throw new Error("the connection is closed");
     const id = this.#nextId;
@@ -56,7 +60,10 @@ export class SpdyConnection {
     const head = Buffer.alloc(SYN_HEAD_BYTES);
     head.writeUInt32BE(id, 0);
     const block = await this.#headers.write(headers);
+    const accepted = Promise.withResolvers<void>();
+    this.#waiting.set(id, accepted);
     await this.#transport.write(controlFrame(FRAME.synStream, 0, Buffer.concat([head, block])));
+    await accepted.promise;
     return stream;
   }
 
@@ -87,6 +94,8 @@ export class SpdyConnection {
     this.#closed = true;
     for (const stream of this.#streams.values()) stream.receive(undefined);
     this.#streams.clear();
+    for (const { reject } of this.#waiting.values()) reject(new Error("the connection was closed"));
+    this.#waiting.clear();
     this.#headers.close();
     this.#transport.end();
   }
@@ -103,22 +112,30 @@ export class SpdyConnection {
         return this.#openStream(frame.content, frame.flags);
       case FRAME.ping:
         return this.#transport.write(controlFrame(FRAME.ping, 0, frame.content));
-      case FRAME.rstStream:
-        this.#remove(frame.content.readUInt32BE(0) & 0x7fffffff);
+      case FRAME.rstStream: {
+        const id = idIn(frame.content);
+        this.#waiting.get(id)?.reject(new Error("the stream was refused"));
+        this.#waiting.delete(id);
+        this.#remove(id);
         return;
+      }
       case FRAME.goAway:
         return this.close();
       case FRAME.synReply:
-      case FRAME.headers:
+      case FRAME.headers: {
         // Read for the sake of the compression.
         await this.#headers.read(frame.content.subarray(4));
+        const id = idIn(frame.content);
+        this.#waiting.get(id)?.resolve();
+        this.#waiting.delete(id);
         return;
+      }
       default:
     }
   }
 
   async #openStream(content: Buffer, flags: number): Promise<void> {
-    const id = content.readUInt32BE(0) & 0x7fffffff;
+    const id = idIn(content);
     const headers = await this.#headers.read(content.subarray(SYN_HEAD_BYTES));
     const idBytes = content.subarray(0, 4);
     if (this.#streams.size >= this.#maxStreams || this.#streams.has(id)) {
@@ -138,6 +155,8 @@ export class SpdyConnection {
     this.#streams.delete(id);
   }
 }
+
+const idIn = (content: Buffer): number => content.readUInt32BE(0) & 0x7fffffff;
 
 class Stream implements SpdyStream {
   readonly headers: ReadonlyMap<string, string>;

@@ -379,7 +379,6 @@ export function hubProcessOptions(
       webhookConfigFile: flags["audit-webhook-config-file"],
     },
     kubeconfigLifetimeMs: flags["kubeconfig-lifetime"] * 60 * 60 * 1000,
-    kubeletCertificateAuthority: flags["kubelet-certificate-authority"],
     encryptionProviderConfig: flags["encryption-provider-config"],
     authorization: {
       config: flags["authorization-config"],
@@ -389,6 +388,7 @@ export function hubProcessOptions(
       unauthorizedTtlMs: flags["authorization-webhook-cache-unauthorized-ttl"] * 1000,
     },
     identity: {
+      kubeletCertificateAuthority: flags["kubelet-certificate-authority"],
       authenticationConfig: flags["authentication-config"],
       tokenWebhookConfig: flags["authentication-token-webhook-config-file"],
       tokenWebhookCacheMs: flags["authentication-token-webhook-cache-ttl"] * 1000,

@@ -23,6 +23,8 @@ export interface OpenedIdentity {
   anonymous: AuthenticationConfiguration["anonymous"];
   /** Unset without authenticating proxies. */
   proxies: FrontProxySettings | undefined;
+  /** PEM: the authorities of kubelets' certificates; unset accepts any. */
+  kubeletAuthority: string | undefined;
 }
 
 /** Throws `UsageError` and `ConfigurationError`. */
@@ -62,10 +64,13 @@ export async function openIdentity(
       }),
     );
   }
+  const { kubeletCertificateAuthority: kubelets } = options;
   return {
     externalTokens: anyOf(external),
     anonymous: configuration?.anonymous,
     proxies: options.requestHeader && (await openProxies(options.requestHeader)),
+    kubeletAuthority:
+      kubelets === undefined ? undefined : await readOption("--kubelet-certificate-authority", kubelets),
   };
 }
 
