@@ -165,9 +165,9 @@ test("a plan without changes is rendered as such", () => {
 
 test("a plan of manifests that it knows nothing of does not claim that nothing changes", () => {
   const notes = ["Trout a: not planned"];
-  expect(renderPlan({ hub: [], changes: [], problems: [], warnings: [], unplanned: ["Trout a"], notes })).toBe(
-    "What would change is not planned.\n\nNotes:\n  Trout a: not planned",
-  );
+  expect(
+    renderPlan({ hub: [], changes: [], problems: [], warnings: [], unplanned: ["Trout a"], releases: [], notes }),
+  ).toBe("What would change is not planned.\n\nNotes:\n  Trout a: not planned");
 });
 
 const LONG = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";
