@@ -117,7 +117,7 @@ export { webhookReferences } from "./interpreter/webhook/webhook-references.ts";
 export { createMembershipAdmissions } from "./membership/admissions.ts";
 export { createMembership } from "./membership/create-membership.ts";
 export type { Membership, MembershipTimes } from "./membership/create-membership.ts";
-export { ANSWERS_AGAIN } from "./membership/ready.ts";
+export { ANSWERS_AGAIN, refusesToken } from "./membership/ready.ts";
 export { acceptMember, joinCluster } from "./membership/join.ts";
 export { leaveModeOf } from "./membership/leaving-delivery.ts";
 export { combineMembers } from "./membership/member.ts";

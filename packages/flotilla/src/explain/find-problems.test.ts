@@ -269,6 +269,14 @@ describe("suggests a fix that matches the problem", () => {
       what: { applied: false, reason: "MemberUnreachable", message: "no route" },
       want: "check that oslo is running and reachable from the hub",
     },
+    "join a member again that rejects the hub's token": {
+      what: {
+        applied: false,
+        reason: "MemberUnreachable",
+        message: "cluster oslo rejects the hub's token (401); run 'flotilla join oslo --cluster-kubeconfig FILE'",
+      },
+      want: "run 'flotilla join oslo --cluster-kubeconfig FILE' to issue new credentials",
+    },
     "reconnect a member that does not respond": {
       what: { applied: false, reason: "AnswerPending", message: "slow" },
       want: "check that oslo is running and reachable from the hub",

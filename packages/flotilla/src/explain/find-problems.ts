@@ -19,6 +19,7 @@ import {
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
+import { refusesToken } from "../membership/ready.ts";
 import { whyAway } from "../propagation/member-away.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/unserving-members.ts";
@@ -375,6 +376,7 @@ function memberProblems(
   const { cluster, drift, state } = member;
   const problems: Problem[] = [];
   const ready = findCondition(object?.status?.conditions ?? [], "Ready");
+  const silence = findCondition(object?.status?.conditions ?? [], RESPONDING)?.message;
   if (!object)
     problems.push({
       what: `${cluster} is not a member of the fleet`,
@@ -385,12 +387,16 @@ function memberProblems(
       what: `${cluster} is not ready: ${whyNotReady(object)}`,
       try: isSilent(object)
         ? `start the agent on the member, or check its log there; its workloads keep running`
-        : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
+        : refusesToken(ready.message)
+          ? joinAgain(cluster)
+          : `run 'kubectl describe cluster ${cluster}'; its workloads keep running`,
     });
   else if (whyAway(object) !== undefined)
     problems.push({
-      what: `${cluster} does not respond: ${findCondition(object.status?.conditions ?? [], RESPONDING)?.message ?? "unknown"}`,
-      try: `check that it is running and reachable from the hub; its workloads keep running, and what is known of them is from before`,
+      what: `${refusesToken(silence) ? "the hub cannot use " : ""}${cluster}${refusesToken(silence) ? "" : " does not respond"}: ${silence ?? "unknown"}`,
+      try: refusesToken(silence)
+        ? joinAgain(cluster)
+        : `check that it is running and reachable from the hub; its workloads keep running, and what is known of them is from before`,
     });
   // A member already reported as not ready is not also reported as unreachable.
   const undelivered = deliveryProblem(resource, member, problems.length > 0);
@@ -408,6 +414,9 @@ function memberProblems(
   return problems;
 }
 
+const joinAgain = (cluster: string): string =>
+  `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads keep running, and what is known of them is from before`;
+
 /** Why the member has not applied its latest copy. */
 function deliveryProblem(
   resource: Explanation["resource"],
@@ -419,8 +428,10 @@ function deliveryProblem(
     return isNotReady
       ? undefined
       : {
-          what: `${cluster} is unreachable: ${message ?? "no reason given"}`,
-          try: `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
+          what: `${refusesToken(message) ? "the hub cannot use " : ""}${cluster}${refusesToken(message) ? "" : " is unreachable"}: ${message ?? "no reason given"}`,
+          try: refusesToken(message)
+            ? joinAgain(cluster)
+            : `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
         };
   if (reason === RELEASE_STOPPED)
     return {

@@ -65,6 +65,23 @@ describe("a member that answers", () => {
     expect(plan(cluster, unhealthy, NOW_MS - 5_000)).toBe(cluster);
   });
 
+  test("is not usable from the first probe on that it rejects the hub's credentials", () => {
+    const rejecting: Observation = {
+      probe: { health: "unauthorized", detail: "cluster paris rejects the hub's token" },
+    };
+
+    const rejected = plan(cluster, rejecting, NOW_MS - 1_000);
+
+    expect(rejected.status?.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "Responding",
+        status: "False",
+        message: expect.stringContaining("cluster paris rejects the hub's token"),
+      }),
+    );
+    expect(plan(rejected, well)).toEqual(cluster);
+  });
+
   test("is not ready after that, and keeps its last known facts", () => {
     const lost = plan(cluster, { probe: { health: "unreachable", detail: "no route" } }, NOW_MS - 30_000);
 

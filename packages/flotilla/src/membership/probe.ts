@@ -4,6 +4,7 @@ import type { Clock } from "@flotilla/base";
 import { readJson, readText, UnreachableError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Discovery, Enablements } from "./discovery.ts";
+import { REFUSES_TOKEN } from "./ready.ts";
 import type { Health } from "./ready.ts";
 
 /** Facts that a healthy member reports. */
@@ -22,7 +23,7 @@ const MAX_PAGE_BYTES = 1024 * 1024;
 
 /** A member rejects a token with one word; this message explains the fix. */
 export const refusedToken = (cluster: string): string =>
-  `cluster ${cluster} rejects the hub's token (401); run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue a new one`;
+  `cluster ${cluster} ${REFUSES_TOKEN} (401); run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue a new one`;
 
 /** Requests `/readyz`, or `/healthz` where that is unknown. Never rejects: an unreachable member is a result too. */
 export async function probe(
@@ -41,9 +42,10 @@ export async function probe(
     return await within(timeoutMs, clock, signal, async (stop) => {
       const ready = await ask("/readyz", stop);
       const status = ready === 404 ? await ask("/healthz", stop) : ready;
-      return status === 200
-        ? { health: "ready", detail: "" }
-        : { health: "unhealthy", detail: status === 401 ? refusedToken(cluster) : `it answered ${status}` };
+      if (status === 200) return { health: "ready", detail: "" };
+      return status === 401
+        ? { health: "unauthorized", detail: refusedToken(cluster) }
+        : { health: "unhealthy", detail: `it answered ${status}` };
     });
   } catch (error) {
     return { health: "unreachable", detail: messageOf(error) };

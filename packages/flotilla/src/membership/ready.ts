@@ -23,11 +23,13 @@ export interface Trend {
 
 type ConditionNow = DeepReadonly<Pick<NextCondition, "status" | "reason" | "message">>;
 
-export type Health = "ready" | "unhealthy" | "unreachable" | "uncollected";
+/** `unauthorized`: it rejects the hub's credentials, so the hub can neither read nor write anything there. */
+export type Health = "ready" | "unhealthy" | "unauthorized" | "unreachable" | "uncollected";
 
 const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = {
   ready: { reason: "ClusterReady", message: "cluster is healthy and ready to accept workloads" },
   unhealthy: { reason: "ClusterNotReady", message: "cluster is reachable but health endpoint responded without ok" },
+  unauthorized: { reason: "ClusterNotReady", message: "cluster is reachable but health endpoint responded without ok" },
   unreachable: { reason: "ClusterNotReachable", message: "cluster is not reachable" },
   uncollected: { reason: "StatusCollectionFailed", message: "failed to create a ClusterClient" },
 };
@@ -53,11 +55,19 @@ export const PROBES_BEFORE_SILENT = 2;
  * answer. A member that the hub cannot ask at all has none.
  */
 export const isSilent = (health: Health, unanswered: number): boolean =>
-  health === "uncollected" || (health === "unreachable" && unanswered >= PROBES_BEFORE_SILENT);
+  health === "uncollected" ||
+  health === "unauthorized" ||
+  (health === "unreachable" && unanswered >= PROBES_BEFORE_SILENT);
 
 /** A member that the hub has cut off answers probes between two cuts. */
 export const endsSilence = (ready: Partial<ConditionNow> | undefined, health: Health): boolean =>
   (health === "ready" || health === "unhealthy") && (ready?.status === "True" || !isCutOff(ready?.message));
+
+/** In the message about a member that rejects the hub's token. */
+export const REFUSES_TOKEN = "rejects the hub's token";
+
+/** Whether a message is about a member that responds, and rejects the hub: it does not come back by itself. */
+export const refusesToken = (message: string | undefined): boolean => message?.includes(REFUSES_TOKEN) === true;
 
 /** The condition `Responding` of a silent member. */
 export function planSilence({ health, detail }: { health: Health; detail: string }): NextCondition {

@@ -1,5 +1,5 @@
 /** Checks that the hub reaches its members. */
-import { DRAIN_TAINT } from "@flotilla/flotilla";
+import { DRAIN_TAINT, refusesToken } from "@flotilla/flotilla";
 import { ManagedCluster } from "@flotilla/ocm";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
@@ -39,7 +39,7 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: `It does not respond: ${whyNotReady(cluster)}. Its workloads keep running; what the hub knows of them is from before.`,
+          seen: `${refusesToken(whyNotReady(cluster)) ? "The hub cannot use it" : "It does not respond"}: ${whyNotReady(cluster)}. Its workloads keep running; what the hub knows of them is from before.`,
           ...fixOf(cluster, whyNotReady(cluster) ?? ""),
         });
       else if (ready?.status !== "True")
