@@ -238,7 +238,7 @@ test("an unknown member and ignored spread constraints are warnings of their own
     },
     {
       rule: "unknown-member",
-      message: "no joined cluster is named pariss (did you mean 'paris'?)",
+      message: "no joined cluster is named pariss",
       fix: "Correct or remove the name, or join the cluster.",
     },
   ]);

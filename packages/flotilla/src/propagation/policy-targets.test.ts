@@ -108,9 +108,16 @@ describe("the writer of a policy", () => {
     "is warned about clusters that have not joined": {
       spec: {
         resourceSelectors: [deployments],
-        placement: { clusterAffinity: { clusterNames: ["oslo", "olso", "paris"] } },
+        placement: { clusterAffinity: { clusterNames: ["olso", "paris"] } },
       },
       want: [unjoined("placement.clusterAffinity", "olso (did you mean 'oslo'?), paris")],
+    },
+    "is not asked whether a name was meant that the list has besides": {
+      spec: {
+        resourceSelectors: [deployments],
+        placement: { clusterAffinity: { clusterNames: ["oslo", "olso"] } },
+      },
+      want: [unjoined("placement.clusterAffinity", "olso")],
     },
     "is warned about them in affinities and weights": {
       spec: {
@@ -192,5 +199,16 @@ describe("the writer of a policy", () => {
     expect(await create("spread", { resourceSelectors: [{ ...deployments, name: "spread" }], placement })).toEqual([
       "spec.placement.spreadConstraints: spread constraints are ignored (at least 1 and at most 2 of cluster), because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
     ]);
+  });
+
+  test("is told that ignored spread constraints still exclude members without what they name", async () => {
+    const placement = {
+      replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
+      spreadConstraints: [{ spreadByField: "region", minGroups: 2 }, { spreadByField: "cluster" }],
+    };
+
+    const [warning] = await create("regions", { resourceSelectors: [{ ...deployments, name: "regions" }], placement });
+
+    expect(warning).toContain("by equal weights, but still exclude members without a region; remove");
   });
 });

@@ -159,7 +159,11 @@ function unknownClusters(read: ClusterReader, spec: Spec): string[] {
     const unknown = unjoinedIn(affinity, (name) => read.get(Cluster, undefined, name) !== undefined);
     if (unknown.length === 0) return [];
     const more = unknown.length > MAX_NAMES ? ` and ${unknown.length - MAX_NAMES} more` : "";
-    const joined = read.list(Cluster).map(({ metadata }) => metadata.name);
+    // A name that the list has besides is not what was meant.
+    const joined = read
+      .list(Cluster)
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => !affinity?.clusterNames?.includes(name));
     const named = unknown.slice(0, MAX_NAMES).map((name) => `${name}${didYouMean(name, joined)}`);
     return [`${at}.clusterNames: no joined cluster is named ${named.join(", ")}${more}`];
   });

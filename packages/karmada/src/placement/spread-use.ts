@@ -28,5 +28,10 @@ export function ignoredSpread(placement: DeepReadonly<Placement>): string | unde
     ].join(" and ");
     return `${limits || "any number"} of ${spreadByLabel ? `label ${spreadByLabel}` : spreadByField}`;
   });
-  return `spread constraints are ignored (${asked.join(", ")}), because replicas are divided by ${weights}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
+  const needed = constraints.flatMap(({ spreadByField = "cluster", spreadByLabel }) =>
+    spreadByLabel ? [`the label ${spreadByLabel}`] : spreadByField === "cluster" ? [] : [`a ${spreadByField}`],
+  );
+  // Karmada's scheduler filters members by these before it looks at how replicas are divided.
+  const excluded = needed.length > 0 ? `, but still exclude members without ${needed.join(" or ")}` : "";
+  return `spread constraints are ignored (${asked.join(", ")}), because replicas are divided by ${weights}${excluded}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
 }
