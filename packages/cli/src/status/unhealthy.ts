@@ -11,7 +11,7 @@ import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { wrongClockText } from "../health/renewals.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
-import { TERMINATING } from "@flotilla/flotilla";
+import { refusesToken, TERMINATING } from "@flotilla/flotilla";
 import { explainHubCheck } from "../hub-checks.ts";
 
 /** A fleet with more problems than this has one common cause. */
@@ -116,7 +116,7 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
         ...(ready === undefined || ready === "True" || ready === "NoAgent"
           ? []
           : ready === "NotResponding"
-            ? [`it does not respond${message ? ` (${message})` : ""}`]
+            ? [refusesToken(message) ? `${message}` : `it does not respond${message ? ` (${message})` : ""}`]
             : mode === "pull" && ready === "Unknown"
               ? [`its agent does not report${message ? ` (${message})` : ""}`]
               : [`Ready is ${ready}${message ? ` (${message})` : ""}`]),
@@ -150,7 +150,7 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       if (undispatched !== undefined) note("binding not applied", binding, undispatched);
       if (refused.length > 0) note("binding not applied", binding, refusedText(refused));
       else if (undispatched === undefined && applied?.status === "False" && suspended.length === 0)
-        note("binding not applied", binding, textOf(applied));
+        note("binding not applied", binding, unappliedText(binding) ?? textOf(applied));
       if (suspended.length > 0) note("binding suspended", binding, suspended.join(", "));
       for (const { problem, text } of noticesOf(binding)) {
         const { kind, namespace, name } = binding.spec.resource;
@@ -227,6 +227,15 @@ function refusedText(refused: readonly { clusterName: string; appliedMessage: st
     causes,
     MAX_MESSAGES,
   );
+}
+
+/** The targets that have neither applied their copy nor said why; undefined if there are none. */
+function unappliedText({ spec, status }: DeepReadonly<ResourceBinding>): string | undefined {
+  const applied = new Set(status?.aggregatedStatus?.flatMap((item) => (item.applied ? [item.clusterName] : [])));
+  const waiting = (spec.clusters ?? []).map(({ name }) => name).filter((name) => !applied.has(name));
+  return waiting.length === 0
+    ? undefined
+    : `${nameMembers(waiting)} ${waiting.length === 1 ? "has" : "have"} not reported that it is applied`;
 }
 
 const isSelected = (binding: DeepReadonly<ResourceBinding>): boolean =>

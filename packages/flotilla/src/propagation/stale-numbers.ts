@@ -16,10 +16,15 @@ const UNWATCHED: ReadonlyMap<string, string> = new Map([
   [KIND_NOT_SERVED, "kind not served"],
 ]);
 
-/** Undefined if the numbers are current, or if there are none. `away`: why the member is away (`member-away.ts`). */
+/**
+ * Undefined if the numbers are current, or if there are none. A member that is away may have got a copy that it has not
+ * reported. `away`: why the member is away (`member-away.ts`).
+ */
 export function whyStale({ status }: DeepReadonly<Work>, away: string | undefined): string | undefined {
-  if (status?.manifestStatuses?.[0]?.status !== undefined) {
-    const applied = findCondition(status.conditions, "Applied");
+  const [reported] = status?.manifestStatuses ?? [];
+  const applied = findCondition(status?.conditions, "Applied");
+  if (reported === undefined && applied === undefined && away !== undefined) return away;
+  if (reported?.status !== undefined) {
     const unwatched = applied?.status === "False" ? UNWATCHED.get(applied.reason) : undefined;
     if (away !== undefined || unwatched !== undefined) return away ?? unwatched;
   }

@@ -39,8 +39,25 @@ test("a cluster where applying failed reports the error, and keeps its last numb
   ]);
 });
 
+test("pods that a member's agent has not heard of are not missing", () => {
+  const work = makeWork("paris", "web").applied("True").reports({ replicas: 5, readyReplicas: 5 }).build();
+  const copyOf = (generation: string): object =>
+    makeDeployment("shop/web")
+      .with(({ metadata }) => (metadata.annotations = { "resourcetemplate.karmada.io/generation": generation }))
+      .build();
+  const reportOf = (generation: string) => {
+    work.spec.workload = { manifests: [copyOf(generation)] } as never;
+    work.status!.manifestStatuses![0]!.status = { replicas: 5, readyReplicas: 5, resourceTemplateGeneration: 1 };
+    return planVerdicts(scaled, [work]);
+  };
+  const scaled = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 9 }).build();
+
+  expect(reportOf("2")).toEqual([]);
+  expect(reportOf("1")).toMatchObject([{ cluster: "paris", message: "4 of 9 pods are not ready" }]);
+});
+
 interface StaleCase {
-  applied: "True" | "False";
+  applied: "True" | "False" | undefined;
   /** Of the condition Applied. */
   reason?: string;
   away: string[];
@@ -86,6 +103,16 @@ const staleCases: Record<string, StaleCase> = {
     },
   },
   "is not stale where a member has no numbers": { applied: "False", away: ["paris"], reports: false },
+  "is stale where a member that is away has not reported its first copy": {
+    applied: undefined,
+    away: ["paris"],
+    reports: false,
+    want: {
+      status: "True",
+      reason: "MembersNotReporting",
+      message: "the status has no numbers of paris (not ready)",
+    },
+  },
   "is stale while the status of a member cannot be read": {
     applied: "True",
     away: [],
@@ -111,7 +138,7 @@ const staleCases: Record<string, StaleCase> = {
 };
 for (const [behaviour, { applied, reason, away, reports = true, rule, want }] of Object.entries(staleCases)) {
   test(`the status of a binding ${behaviour}`, () => {
-    const made = makeWork("paris", "web").applied(applied);
+    const made = applied === undefined ? makeWork("paris", "web") : makeWork("paris", "web").applied(applied);
     const work = (reports ? made.reports({ replicas: 5 }) : made).build();
     for (const condition of work.status?.conditions ?? []) condition.reason = reason ?? condition.reason;
     if (rule !== undefined)

@@ -8,7 +8,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { withoutOlderPods } from "../pods-since.ts";
 import { targetsOf } from "../targets.ts";
-import { clusterNameOf } from "@flotilla/karmada";
+import { clusterNameOf, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
@@ -113,7 +113,7 @@ export function planVerdicts(
           kind,
           metadata: { name },
           // An earlier copy may ask for another number.
-          spec: { replicas: isApplied ? target.replicas : undefined },
+          spec: { replicas: isApplied && !isOfEarlierCopy(work, manifest.status) ? target.replicas : undefined },
           status: manifest.status,
         } as KubernetesObject,
         manifest.health,
@@ -121,6 +121,13 @@ export function planVerdicts(
       return found ? [{ cluster, status: "False", ...found }] : [];
     })
     .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
+}
+
+/** Whether the member's agent has not seen the latest copy: what it reports is about the one before. */
+function isOfEarlierCopy({ spec }: DeepReadonly<Work>, status: unknown): boolean {
+  const [copy] = (spec.workload?.manifests ?? []) as unknown as readonly DeepReadonly<KubernetesObject>[];
+  const reported = isObject(status) ? status["resourceTemplateGeneration"] : undefined;
+  return typeof reported === "number" && reported < Number(copy?.metadata.annotations?.[TEMPLATE_GENERATION] ?? 0);
 }
 
 /** A rule that fails for the objects of a member. */
