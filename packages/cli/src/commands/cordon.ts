@@ -80,6 +80,9 @@ export const taintCommand: Command = defineCommand({
   },
 });
 
+/** A user who sets NoExecute expects that pods leave, as from a node. */
+const movesLittle = (change: TaintChange): boolean => change.type === "add" && change.effect === "NoExecute";
+
 async function change(
   { flags: { "dry-run": dryRun, ...hub }, output, signal, clock, connect, environment }: CommandContext<Flags>,
   names: ReadonlySet<string>,
@@ -92,6 +95,10 @@ async function change(
     for (const name of names) {
       const changed = await changeTaints(client, name, changes, { clock, signal, dryRun });
       results.push({ name, changed });
+      if (changed && changes.some(movesLittle))
+        output.warn(
+          `NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain ${name}' moves the others, too`,
+        );
       output.say(`${name} ${changed ? words.done : words.was}${dryRun ? " (dry run)" : ""}`);
     }
     if (output.format !== "table") output.result(results, () => "");

@@ -98,7 +98,7 @@ export const rolloutCommand = defineCommand({
       if (!newest)
         throw new FlotillaError(
           "NoRelease",
-          `${args[1]} in namespace ${namespace} has no release: its template has not changed since a RolloutStrategy selects it, or none does; 'flotilla why ${args[1]}' shows how far a partition has come`,
+          `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it ('kubectl get rolloutstrategies -n ${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ${args[1]}' shows how far a partition has come`,
         );
       const patch = async (change: JsonObject, says: string): Promise<void> => {
         const key = { cluster: HUB, namespace: newest.metadata.namespace ?? "", name: newest.metadata.name };

@@ -44,12 +44,13 @@ export const uninstallCommand = defineCommand({
     ...hubFlags,
   },
   async run({ flags, output, signal, clock, connectCluster, environment, terminal }) {
-    if (!flags.yes && !flags["dry-run"] && !terminal.canAsk)
-      throw new UsageError("cannot ask for confirmation without a terminal: use --yes to remove without it");
     const access = flags["in-cluster"] ? { kubeconfigs: [], isInCluster: true } : hubKubeconfig(flags, environment);
     const cluster = await connectCluster(access, HUB);
     try {
       const { client, server } = cluster;
+      // After the kubeconfig was read: a context that does not exist comes first.
+      if (!flags.yes && !flags["dry-run"] && !terminal.canAsk)
+        throw new UsageError("cannot ask for confirmation without a terminal: use --yes to remove without it");
       const tools = { client, clock, signal, progress: (text: string) => output.progress(text) };
       output.progress("reading the cluster");
       const [objects, fleet] = [await installedObjects(tools), await previewRemoval(tools)];

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { notFound } from "@flotilla/apimachinery";
 import { createFakeClock } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { makeCluster } from "@flotilla/testing/builders.ts";
@@ -25,7 +26,7 @@ test("shows what a removal waits for, and reports it when the time is over", asy
     );
   const context = {
     args: ["oslo"],
-    flags: { purge: false, force: false, wait: 2, kubeconfig: "hub.kubeconfig", data: undefined },
+    flags: { yes: true, purge: false, force: false, wait: 2, kubeconfig: "hub.kubeconfig", data: undefined },
     output: createOutput({
       format: "table",
       write: () => {},
@@ -52,3 +53,41 @@ test("shows what a removal waits for, and reports it when the time is over", asy
     "waiting for oslo to be removed: 1 Work is left",
   ]);
 });
+
+const answers: Record<string, { answer: string | undefined; want: number }> = {
+  "removes nothing without a yes": { answer: "", want: 0 },
+  "removes nothing when the input ends": { answer: undefined, want: 0 },
+  "removes the member after a yes": { answer: "y", want: 1 },
+};
+for (const [behaviour, { answer, want }] of Object.entries(answers)) {
+  test(`on a terminal it ${behaviour}`, async () => {
+    let deleted = 0;
+    const asked: string[] = [];
+    const context = {
+      args: ["oslo"],
+      flags: { yes: false, purge: false, force: false, wait: 2, kubeconfig: "hub.kubeconfig", data: undefined },
+      output: createOutput({ format: "table", write: () => {}, warn: () => {}, showProgress: () => {} }),
+      signal: new AbortController().signal,
+      clock: createFakeClock(),
+      terminal: { canAsk: true, ask: (text: string) => (asked.push(text), Promise.resolve(answer)) },
+      connect: () =>
+        Promise.resolve({
+          client: {
+            get: () =>
+              deleted === 0
+                ? Promise.resolve(makeCluster("oslo"))
+                : Promise.reject(notFound({ group: "cluster.karmada.io", resource: "clusters" }, "oslo")),
+            delete: () => (deleted++, Promise.resolve({})),
+          },
+          server: "https://hub",
+          close: () => Promise.resolve(),
+        }),
+      environment: {},
+    };
+
+    const code = await unjoinCommand.run(context as unknown as CommandContext<never>);
+
+    expect([deleted, code]).toEqual([want, want === 1 ? 0 : 1]);
+    expect(asked).toEqual(["Remove oslo from the fleet and leave its workloads running? [y/N] "]);
+  });
+}

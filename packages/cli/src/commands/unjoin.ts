@@ -1,7 +1,7 @@
 /** `flotilla unjoin`: removes a member from the fleet. Its workloads keep running unless `--purge` is given. */
 import { Cluster } from "@flotilla/karmada";
 import { findCondition, HUB } from "@flotilla/apimachinery";
-import { FlotillaError, sleep, UsageError } from "@flotilla/base";
+import { FlotillaError, sleep } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -9,6 +9,7 @@ import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { secretsNamespace } from "../membership/hub-records.ts";
 import { removeAccounts } from "../membership/member-account.ts";
+import { memberNotFound } from "../membership/taints.ts";
 import { FORCE_ANNOTATION, PURGE_ANNOTATION, UNJOINING } from "@flotilla/flotilla";
 
 const POLL_MS = 250;
@@ -19,7 +20,8 @@ const FORCED_WAIT_MS = 30_000;
 export const unjoinCommand = defineCommand({
   name: "unjoin",
   summary: "remove a member from the fleet; its workloads stay unless they are purged",
-  details: "Waits until the hub has released everything there.",
+  details:
+    "Waits until the hub has released everything there. On a terminal it asks first; in a script it does not, as with --yes.",
   example: [
     {
       says: "Remove a member, and the hub's account on it.",
@@ -38,6 +40,7 @@ export const unjoinCommand = defineCommand({
       type: "boolean",
       description: "after --wait, remove the member even if it does not respond; its objects stay unchanged",
     },
+    yes: { type: "boolean", short: "y", description: "do not ask for confirmation" },
     wait: {
       type: "integer",
       value: "SECONDS",
@@ -65,12 +68,22 @@ export const unjoinCommand = defineCommand({
     },
     ...hubFlags,
   },
-  async run({ args, flags, output, signal, clock, connect, connectCluster, environment }) {
+  async run({ args, flags, output, signal, clock, connect, connectCluster, environment, terminal }) {
     const [name = ""] = args;
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const cluster = await find(hub.client, Cluster, { cluster: HUB, name }, { signal });
-      if (!cluster) throw new UsageError(`member ${name} not found; run 'flotilla status' to list the members`);
+      if (!cluster) throw await memberNotFound(hub.client, name, signal);
+      if (!flags.yes && terminal.canAsk) {
+        const what = flags.purge
+          ? "and delete the objects that the hub created there"
+          : "and leave its workloads running";
+        const answer = await terminal.ask(`Remove ${name} from the fleet ${what}? [y/N] `, signal);
+        if (!/^y(es)?$/i.test(answer?.trim() ?? "")) {
+          output.say("Nothing was changed.");
+          return 1;
+        }
+      }
       if (flags.purge) await annotate(hub.client, name, PURGE_ANNOTATION, signal);
       output.progress(`unjoining ${name}`);
       await hub.client.delete(Cluster, { cluster: HUB, name }, { signal });
@@ -110,6 +123,7 @@ export const unjoinCommand = defineCommand({
         () =>
           `cluster ${name} has left; ${flags.purge && left === undefined ? "the objects that the hub created there are deleted" : "its workloads keep running"}`,
       );
+      return 0;
     } finally {
       await hub.close();
     }

@@ -121,10 +121,10 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
       ? []
       : [
           renderTable(
-            ["WAVE", "PODS", "STATE", "MEMBERS"],
+            ["WAVE", "UPDATES UP TO", "STATE", "MEMBERS"],
             waves.map((each, index) => [
               each.name,
-              `${each.updated}/${total}`,
+              `${each.updated} of ${total}`,
               waveState(index, { phase, at, waveState: state }),
               nameMembers(each.clusters),
             ]),

@@ -176,7 +176,8 @@ export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): st
         group.clusters.push(copy.cluster);
       } else groups.set(id, { problem, clusters: [copy.cluster] });
     }
-    if (warning !== undefined && isOverdue) warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
+    if (warning !== undefined && counts(warning, isOverdue))
+      warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
   }
   const all = [...groups.values()];
   const sorted = sortProblems(all.map(({ problem, clusters }) => ({ ...problem, clusters })));
@@ -186,6 +187,10 @@ export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): st
   ];
 }
 
+/** Pods that a quota forbids are not created by waiting; other warnings may be about something that passes. */
+const counts = (warning: string, isOverdue: boolean): boolean =>
+  isOverdue || /^FailedCreate: .*exceeded quota/.test(warning);
+
 /** The members that `causesOf` has a cause for. */
 export const afflictedMembers = (reports: readonly CopyReport[], isOverdue: boolean): string[] => [
   ...new Set(
@@ -193,7 +198,7 @@ export const afflictedMembers = (reports: readonly CopyReport[], isOverdue: bool
       .filter(
         ({ problems, warning, failedRun }) =>
           failedRun !== undefined ||
-          (warning !== undefined && isOverdue) ||
+          (warning !== undefined && counts(warning, isOverdue)) ||
           problems.some(({ isCertain }) => isCertain || isOverdue),
       )
       .map(({ copy }) => copy.cluster),

@@ -48,6 +48,15 @@ export function planTaints(taints: readonly Taint[], changes: readonly TaintChan
   }, taints);
 }
 
+export async function memberNotFound(client: Client, name: string, signal: AbortSignal): Promise<FlotillaError> {
+  const { items } = await client.list(Cluster, { cluster: HUB, signal });
+  const meant = didYouMean(
+    name,
+    items.map(({ metadata }) => metadata.name),
+  );
+  return new FlotillaError("NoMember", `member ${name} not found${meant}; run 'flotilla status' to list the members`);
+}
+
 /** Whether something changed. Throws if there is no such member. */
 export async function changeTaints(
   client: Client,
@@ -57,17 +66,7 @@ export async function changeTaints(
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     const cluster = await find(client, Cluster, { cluster: HUB, name }, { signal });
-    if (!cluster) {
-      const { items } = await client.list(Cluster, { cluster: HUB, signal });
-      const meant = didYouMean(
-        name,
-        items.map(({ metadata }) => metadata.name),
-      );
-      throw new FlotillaError(
-        "NoMember",
-        `member ${name} not found${meant}; run 'flotilla status' to list the members`,
-      );
-    }
+    if (!cluster) throw await memberNotFound(client, name, signal);
     const before = cluster.spec.taints ?? [];
     const after = planTaints(before, changes, clock.now());
     if (equalJson(before, after)) return false;

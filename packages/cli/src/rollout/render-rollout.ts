@@ -53,10 +53,10 @@ export function renderRollout(rollout: Rollout, width?: number): string {
 function renderWaves({ status }: Rollout, width?: number): string {
   const release = { phase: status?.phase, at: status?.waveIndex ?? 0, waveState: status?.waveState };
   return renderTable(
-    ["WAVE", "PODS", "STATE", "MEMBERS"],
+    ["WAVE", "UPDATES UP TO", "STATE", "MEMBERS"],
     (status?.plan ?? []).map(({ name, updated, clusters }, index) => [
       name,
-      `${updated}/${status?.total ?? 0}`,
+      `${updated} of ${status?.total ?? 0}`,
       waveState(index, release),
       listed(clusters),
     ]),

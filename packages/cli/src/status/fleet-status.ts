@@ -21,6 +21,8 @@ export interface FleetStatus {
   ineffective?: Ineffective | undefined;
   /** The only namespace that was read; unset for all. */
   namespace?: string;
+  /** Set if the hub has no such namespace. */
+  isNamespaceMissing?: boolean | undefined;
   /** What was looked at, for the sentence that nothing was found. */
   checked: string[];
   /** Kinds that the user may not list, and that are therefore missing. */

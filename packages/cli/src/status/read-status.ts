@@ -20,13 +20,13 @@ import {
   OCM_HUB_NAMESPACE,
   OcmPlacement,
 } from "@flotilla/ocm";
-import { Deployment, Event, Lease } from "@flotilla/kubernetes";
+import { Deployment, Event, Lease, Namespace } from "@flotilla/kubernetes";
 import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { FleetRollout, RECORD_FAILED, UNSETTLED_RELEASES, unservingMembers, unservingText } from "@flotilla/flotilla";
-import { eachObject } from "@flotilla/client";
+import { eachObject, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { readFailedChecks } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, Problem, WorkloadStatus } from "./fleet-status.ts";
@@ -214,6 +214,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     unselected,
     ineffective,
     namespace,
+    isNamespaceMissing:
+      (namespace !== undefined && workloads.length === 0 && (await isMissing(client, namespace, signal))) || undefined,
     checked: checkedParts({
       counts,
       isHubChecked: failedChecks !== undefined,
@@ -227,6 +229,16 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       ...unsettled.unseen,
     ],
   };
+}
+
+/** False also for a user who may not read namespaces. */
+async function isMissing(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    return (await find(client, Namespace, { cluster: HUB, name }, { signal })) === undefined;
+  } catch (error) {
+    if (isForbidden(error)) return false;
+    throw error;
+  }
 }
 
 /** What was checked, for a fleet in which nothing was found. */

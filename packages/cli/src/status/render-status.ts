@@ -220,10 +220,12 @@ function renderReleases({ releases }: FleetStatus, { all, width }: StatusPage): 
 }
 
 function renderWorkloads(
-  { workloads, objects, notShown, namespace }: FleetStatus,
+  { workloads, objects, notShown, namespace, isNamespaceMissing }: FleetStatus,
   { all, width, wide }: StatusPage,
 ): string[] {
   if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
+  if (isNamespaceMissing)
+    return [`The hub has no namespace ${namespace}; 'kubectl get namespaces' lists those that it has.`];
   if (workloads.length === 0 && namespace !== undefined)
     return [`No workloads of namespace ${namespace} are propagated.`];
   if (workloads.length === 0)

@@ -201,7 +201,7 @@ describe("the writer of a policy", () => {
     ]);
   });
 
-  test("is told that ignored spread constraints still exclude members without what they name", async () => {
+  test("is warned that ignored spread constraints still exclude members without what they name", async () => {
     const placement = {
       replicaScheduling: { replicaSchedulingType: "Divided", replicaDivisionPreference: "Weighted" },
       spreadConstraints: [{ spreadByField: "region", minGroups: 2 }, { spreadByField: "cluster" }],

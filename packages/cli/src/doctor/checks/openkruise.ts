@@ -3,6 +3,7 @@ import type { Cluster } from "@flotilla/karmada";
 import { messageOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { numberAt, textAt } from "../../lint/fields.ts";
+import { UNREACHABLE_BY_DESIGN } from "../../health/not-checked.ts";
 import { proxyPath } from "../../members/members-places.ts";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
@@ -46,8 +47,7 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
           return {
             name,
             isServed: true,
-            unseen:
-              cluster.spec.syncMode === "Pull" ? "it uses pull mode, and the hub cannot reach it" : messageOf(error),
+            unseen: cluster.spec.syncMode === "Pull" ? UNREACHABLE_BY_DESIGN : messageOf(error),
           };
         }
       }),

@@ -40,14 +40,14 @@ test("a cluster where applying failed reports the error, and keeps its last numb
 });
 
 test("pods that a member's agent has not heard of are not missing", () => {
-  const work = makeWork("paris", "web").applied("True").reports({ replicas: 5, readyReplicas: 5 }).build();
+  const reported = { replicas: 5, readyReplicas: 5, resourceTemplateGeneration: 1 };
+  const work = makeWork("paris", "web").applied("True").reports(reported).build();
   const copyOf = (generation: string): object =>
     makeDeployment("shop/web")
       .with(({ metadata }) => (metadata.annotations = { "resourcetemplate.karmada.io/generation": generation }))
       .build();
   const reportOf = (generation: string) => {
     work.spec.workload = { manifests: [copyOf(generation)] } as never;
-    work.status!.manifestStatuses![0]!.status = { replicas: 5, readyReplicas: 5, resourceTemplateGeneration: 1 };
     return planVerdicts(scaled, [work]);
   };
   const scaled = makeBinding(makeDeployment("shop/web").build()).targets({ paris: 9 }).build();
