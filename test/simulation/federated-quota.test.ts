@@ -77,6 +77,21 @@ test("a placement beyond the quota is not made, says why, and is made when the q
   expect([await placedOf(fleet, "second"), await usedOf(fleet)]).toEqual([[2, "Success"], { cpu: "2500m" }]);
 });
 
+test("a placement that a quota held back is made when the quota is deleted", async () => {
+  const fleet = await start({ overall: { cpu: "1" } });
+  await fleet.client.create(Deployment, "hub", deployment("first", 3));
+  await fleet.run(10_000);
+  const held = await placedOf(fleet, "first");
+
+  await fleet.client.delete(FederatedResourceQuota, team);
+  await fleet.run(5_000);
+
+  expect([held, await placedOf(fleet, "first")]).toEqual([
+    [0, "QuotaExceeded"],
+    [3, "Success"],
+  ]);
+});
+
 test("a workload that is scaled down or deleted gives back what it used", async () => {
   const fleet = await start({ overall: { cpu: "2" } });
   await fleet.client.create(Deployment, "hub", deployment("first", 4));

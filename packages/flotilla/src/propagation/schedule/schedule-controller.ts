@@ -146,8 +146,8 @@ export function createScheduleController({
         return concerned;
       }),
       // Bindings of a workload group are reconsidered when another binding of the group moves.
-      watch(FederatedResourceQuota, ({ object, old }) =>
-        hasMoreRoom(old, object) ? decisions.wakeWaiting(clock.now()) : [],
+      watch(FederatedResourceQuota, ({ object, old, deleted }) =>
+        deleted || hasMoreRoom(old, object) ? decisions.wakeWaiting(clock.now()) : [],
       ),
       watch(kind, (event) => groups.affectedBy(event).filter((key) => decisions.reconsider(idOfKey(key), clock.now()))),
     ],
