@@ -95,7 +95,15 @@ export { createProtobufCodec } from "./kind/protobuf.ts";
 export type { ProtobufCodec } from "./kind/protobuf.ts";
 export { encodeDocument, encodeMessage, protobufEnvelope, protobufWatchFrame } from "./kind/protobuf-encode.ts";
 export { WireReader } from "./kind/protobuf-wire.ts";
-export { conditionsDescriptions, labelSelectorDescriptions } from "./kind/shared-descriptions.ts";
+export {
+  autoscalerBehaviorDescriptions,
+  conditionsDescriptions,
+  labelSelectorDescriptions,
+  metricSpecDescriptions,
+  nodeSelectorDescriptions,
+  nodeSelectorTermDescriptions,
+  tolerationDescriptions,
+} from "./kind/shared-descriptions.ts";
 export * as s from "./kind/schema-builder.ts";
 export type { Sent } from "./kind/sent-value.ts";
 export { checkWebhookClient, checkWebhookService } from "./kind/webhook-client.ts";

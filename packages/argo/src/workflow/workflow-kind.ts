@@ -21,8 +21,11 @@ const schema: Schema = {
     apiVersion: { type: "string" },
     kind: { type: "string" },
     metadata: { type: "object" },
-    spec: open,
-    status: open,
+    spec: {
+      ...open,
+      description: "The entrypoint and the templates, as in Argo Workflows. Any field is accepted.",
+    },
+    status: { ...open, description: "The phase of the workflow and of its nodes." },
   },
   required: ["metadata", "spec"],
 };

@@ -1,5 +1,11 @@
 /** Descriptions of the fields of ResourceBinding and ClusterResourceBinding. The hub writes them. */
-import { conditionsDescriptions, descriptionsAt, type FieldDescriptions } from "@flotilla/apimachinery";
+import {
+  conditionsDescriptions,
+  descriptionsAt,
+  nodeSelectorDescriptions,
+  tolerationDescriptions,
+  type FieldDescriptions,
+} from "@flotilla/apimachinery";
 import { failoverDescriptions, placementDescriptions } from "../placement/placement-descriptions.ts";
 
 const requirementsDescriptions: FieldDescriptions = {
@@ -10,7 +16,9 @@ const requirementsDescriptions: FieldDescriptions = {
   nodeClaim: "The nodes that the pods need. The hub's scheduler does not use it.",
   "nodeClaim.hardNodeAffinity": "The required node affinity of the pods.",
   "nodeClaim.nodeSelector": "The node selector of the pods.",
+  ...descriptionsAt("nodeClaim.hardNodeAffinity", nodeSelectorDescriptions),
   "nodeClaim.tolerations": "The tolerations of the pods.",
+  ...descriptionsAt("nodeClaim.tolerations[]", tolerationDescriptions),
 };
 
 const targetDescriptions: FieldDescriptions = {

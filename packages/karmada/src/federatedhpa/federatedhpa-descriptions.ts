@@ -1,3 +1,4 @@
+import { autoscalerBehaviorDescriptions, descriptionsAt, metricSpecDescriptions } from "@flotilla/apimachinery";
 import type { FieldDescriptions } from "@flotilla/apimachinery";
 
 export const federatedHpaDescriptions: FieldDescriptions = {
@@ -11,6 +12,8 @@ export const federatedHpaDescriptions: FieldDescriptions = {
   "spec.maxReplicas": "The most replicas of the template.",
   "spec.metrics":
     "The metrics; the largest proposal counts. Defaults to 80% of the requested CPU. Pods on members whose metrics cannot be read count as unused when the fleet scales up, and as at the target when it scales down.",
+  ...descriptionsAt("spec.metrics[]", metricSpecDescriptions),
+  ...descriptionsAt("spec.behavior", autoscalerBehaviorDescriptions),
   "spec.behavior": "How fast the template is scaled up and down. Unset: as for a HorizontalPodAutoscaler.",
   status: "What was found and done, as in a HorizontalPodAutoscaler.",
   "status.observedGeneration": "The generation that the status reflects. Not set, as in Karmada.",

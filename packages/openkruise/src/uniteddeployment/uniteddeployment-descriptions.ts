@@ -1,4 +1,10 @@
-import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
+import {
+  descriptionsAt,
+  labelSelectorDescriptions,
+  nodeSelectorTermDescriptions,
+  tolerationDescriptions,
+  type FieldDescriptions,
+} from "@flotilla/apimachinery";
 import {
   HISTORY,
   SELECTOR,
@@ -65,6 +71,8 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   "spec.topology.subsets": "The subsets, in order. A member creates a workload for each of them.",
   [`${SUBSET}.name`]: "The name of the subset, unique in the workload: letters, digits and dashes.",
   [`${SUBSET}.nodeSelectorTerm`]: "The nodes of the subset, as in a node affinity of Kubernetes. Cannot be changed.",
+  ...descriptionsAt(`${SUBSET}.nodeSelectorTerm`, nodeSelectorTermDescriptions),
+  ...descriptionsAt(`${SUBSET}.tolerations[]`, tolerationDescriptions),
   [`${SUBSET}.tolerations`]: "Tolerations of the subset's pods, as in a pod of Kubernetes. Cannot be changed.",
   [`${SUBSET}.patch`]:
     "A strategic merge patch for the pod template of the subset, such as another environment variable.",

@@ -1,4 +1,10 @@
-import { descriptionsAt, labelSelectorDescriptions, type FieldDescriptions } from "@flotilla/apimachinery";
+import {
+  descriptionsAt,
+  labelSelectorDescriptions,
+  nodeSelectorTermDescriptions,
+  tolerationDescriptions,
+  type FieldDescriptions,
+} from "@flotilla/apimachinery";
 
 const subsetStatus = (at: string): FieldDescriptions => ({
   [`${at}.name`]: "The name of the subset.",
@@ -33,10 +39,13 @@ export const workloadSpreadDescriptions: FieldDescriptions = {
   "spec.subsets": "The subsets, in the order in which they are filled. Scale-in empties the last one first.",
   "spec.subsets[].name": "The name of the subset. Each is different.",
   "spec.subsets[].requiredNodeSelectorTerm": "The nodes of the subset.",
+  ...descriptionsAt("spec.subsets[].requiredNodeSelectorTerm", nodeSelectorTermDescriptions),
   "spec.subsets[].preferredNodeSelectorTerms": "Nodes that its pods prefer.",
   "spec.subsets[].preferredNodeSelectorTerms[].weight": "The weight of the preference, 1 to 100.",
   "spec.subsets[].preferredNodeSelectorTerms[].preference": "Labels of the nodes.",
+  ...descriptionsAt("spec.subsets[].preferredNodeSelectorTerms[].preference", nodeSelectorTermDescriptions),
   "spec.subsets[].tolerations": "Added to its pods.",
+  ...descriptionsAt("spec.subsets[].tolerations[]", tolerationDescriptions),
   "spec.subsets[].maxReplicas":
     "The pods that the subset takes before the next one is used: a number or a percentage of the workload's replicas, the same type in all subsets. Without it the subset takes any number.",
   "spec.subsets[].patch":
