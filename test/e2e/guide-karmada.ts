@@ -242,10 +242,31 @@ export const karmada: GuideTable = {
   "001 Advanced StatefulSet Integration 1": {
     hash: "951e9882",
     prints: [shorthand("replicas"), shorthand("reviseReplica"), BARE_STATUS],
+    // Under their canonical names, so that they are run.
+    effect: (fleet) =>
+      fleet.becomes("hub", ResourceInterpreterCustomization, "openkruise-advancedstatefulset-interpreter", {
+        spec: {
+          customizations: {
+            replicaResource: { luaScript: expect.stringContaining("GetReplicas") as unknown },
+            replicaRevision: { luaScript: expect.stringContaining("ReviseReplica") as unknown },
+            statusAggregation: { luaScript: expect.stringContaining("AggregateStatus") as unknown },
+          },
+        },
+      }),
   },
   "001 SidecarSet Integration 1": {
     hash: "7904502d",
     prints: [/^resourceinterpretercustomization.* created$/m],
+    effect: (fleet) =>
+      fleet.becomes("hub", ResourceInterpreterCustomization, "openkruise-sidecarset-interpreter", {
+        spec: {
+          target: { apiVersion: "apps.kruise.io/v1alpha1", kind: "SidecarSet" },
+          customizations: {
+            statusReflection: { luaScript: expect.stringContaining("matchedPods") as unknown },
+            healthInterpretation: { luaScript: expect.stringContaining("updatedPods == matchedPods") as unknown },
+          },
+        },
+      }),
   },
   "001 UnitedDeployment Integration 1": {
     hash: "25e6f708",
@@ -281,7 +302,14 @@ export const karmada: GuideTable = {
     hash: "7899ad7f",
     prints: [/^default +sample-cloneset +2 +4 +4 +4 +4 +4 /m],
   },
-  "001 Verify the Status 3": { hash: "337fa2ca", prints: [OF_APPS] },
+  "001 Verify the Status 3": {
+    hash: "337fa2ca",
+    prints: [OF_APPS],
+    async effect(fleet) {
+      await fleet.becomes("hub", AdvancedStatefulSet, "sample-advancedstatefulset", ready(4));
+      expect(await fleet.type("kubectl get asts -n default")).toMatch(/^sample-advancedstatefulset +2 +4 /m);
+    },
+  },
   "001 Verify the Status 4": { hash: "b526b718", prints: [/^sample-sidecarset +\d+ /m] },
   "001 Verify the Status 5": { hash: "112ebb1c", prints: [/^default +sample-uniteddeployment +4 +8 +8 +8 /m] },
   "001 Verify the Status 6": {

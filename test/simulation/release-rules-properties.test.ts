@@ -4,13 +4,14 @@
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
+import { RolloutStrategy } from "@flotilla/flotilla";
+import { CloneSet } from "@flotilla/openkruise";
 import { hasProblems, problemsOfStatus } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, startRulesFleet } from "./rules-fleet.ts";
 
 const RUNS = Number(process.env["RULES_RUNS"] ?? 10);
-const LOOK_MS = 2_500;
-const LOOKS = 12;
+const SETTLED_MS = 30_000;
 
 const lua = (name: string, parameters: string, body: string): { luaScript: string } => ({
   luaScript: `function ${name}(${parameters})\n${body}\nend`,
@@ -108,6 +109,41 @@ test("with any rules, a release reaches no more pods than requested, sends no te
   await expect(fc.assert(property, { numRuns: RUNS, examples })).resolves.toBeUndefined();
 });
 
+test("with any rules, a release in waves updates no more pods than its first wave has, and names what is wrong", async () => {
+  const property = fc.asyncProperty(rules, fc.integer({ min: 1, max: 9 }), playWaves);
+
+  await expect(fc.assert(property, { numRuns: Math.ceil(RUNS / 2) })).resolves.toBeUndefined();
+});
+
+async function playWaves(names: readonly string[], pods: number): Promise<void> {
+  const fleet = await startRulesFleet();
+  const web = { cluster: "hub", namespace: "shop", name: "web" };
+  await fleet.client.create(RolloutStrategy, "hub", {
+    apiVersion: "flotilla.dev/v1alpha1",
+    kind: "RolloutStrategy",
+    metadata: { name: "careful", namespace: "shop" },
+    spec: {
+      selector: { matchLabels: { release: "careful" } },
+      waves: [
+        { name: "first", pods },
+        { name: "rest", before: [{ approval: {} }] },
+      ],
+    },
+  } as unknown as RolloutStrategy);
+  await fleet.client.patch(CloneSet, web, { metadata: { labels: { release: "careful" } } }, { type: "merge" });
+  await fleet.customize(Object.assign({}, ...names.map((name, index) => CATALOG[index]?.[name])) as object);
+  fleet.record();
+
+  await fleet.release({ image: "web:2" });
+  await fleet.run(2 * SETTLED_MS);
+
+  const updated = (await fleet.podsWith("web:2")).reduce((sum, each) => sum + each, 0);
+  const why = (await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text;
+  expect(fleet.mostPodsWith("web:2"), why).toBeLessThanOrEqual(pods);
+  expect(updated === pods || hasProblems(why), `what is not as asked is named:\n${why}`).toBe(true);
+  await fleet.stop();
+}
+
 async function play(first: readonly string[], steps: readonly Step[]): Promise<void> {
   const fleet = await startRulesFleet();
   const customize = (names: readonly string[]): Promise<void> =>
@@ -129,10 +165,8 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     else await fleet.release({ image, partition: asked.partition, replicas: asked.replicas });
     // Pods are rolled back one after the other.
     const ceiling = image === undefined ? Math.max(before, demanded()) : demanded();
-    for (let look = 0; look < LOOKS; look++) {
-      await fleet.run(LOOK_MS);
-      expect(await sum(`web:${version}`)).toBeLessThanOrEqual(ceiling);
-    }
+    await fleet.run(SETTLED_MS);
+    expect(fleet.mostPodsWith(`web:${version}`)).toBeLessThanOrEqual(ceiling);
     for (const images of Object.values(fleet.record().images)) expect(new Set(images).size).toBe(images.length);
     const isAsAsked = (await sum(`web:${version}`)) === demanded();
     const why = (await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text;
@@ -146,7 +180,7 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
       `what is not as asked is named:\n${why}\n${status}`,
     ).toBe(true);
     fleet.resetWrites();
-    await fleet.run(LOOK_MS * LOOKS);
+    await fleet.run(SETTLED_MS);
     expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, writes: 0 });
   }
   await fleet.stop();

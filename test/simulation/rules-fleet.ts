@@ -93,6 +93,8 @@ export interface RulesFleet extends TestFleet {
   plan(change: ReleaseStep): Promise<PlanResult>;
   /** By member: the pods that are not being deleted and have this image. */
   podsWith(image: string): Promise<number[]>;
+  /** The most pods that had this image at the same time since the last call of `record`, at any moment. */
+  mostPodsWith(image: string): number;
   /** What has happened since the start or the last call. */
   record(): ReleaseRecord;
   read(cluster: string): Promise<DeepReadonly<CloneSetV1alpha1>>;
@@ -139,6 +141,7 @@ export async function startRulesFleet({
     };
   }
 
+  const peaks = await followPods(fleet);
   if (!isContinued) await createWorkload();
   await fleet.run(SETTLED_MS);
   record();
@@ -166,6 +169,7 @@ export async function startRulesFleet({
         .reduce((sum, { count }) => sum + count, 0);
     const result = { created: pods("create"), deleted: pods("delete"), ...recorded };
     recorded = { images: {}, works: [], writes: 0 };
+    peaks.reset();
     fleet.resetWrites();
     return result;
   }
@@ -187,6 +191,11 @@ export async function startRulesFleet({
 
   return {
     ...fleet,
+    async stop() {
+      await peaks.stop();
+      await fleet.stop();
+    },
+    mostPodsWith: peaks.mostWith,
     record,
     removeRules,
     async customize(customizations) {
@@ -264,6 +273,45 @@ export async function startRulesFleet({
       return items.filter((event) => event.reason === reason).map(({ message = "" }) => message);
     },
     why: () => fleet.client.get(Explanation, { ...web, name: "web-cloneset" }),
+  };
+}
+
+/** Sees every change of a pod, in the order of the writes, so nothing between two looks is missed. */
+async function followPods({ client }: TestFleet) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const images = new Map<string, string>();
+  const most = new Map<string, number>();
+  const count = (image: string): number => images.values().reduce((sum, each) => sum + (each === image ? 1 : 0), 0);
+  const note = (image: string): void => void most.set(image, Math.max(most.get(image) ?? 0, count(image)));
+  const { resourceVersion } = await client.list(Pod, { cluster: MEMBERS[0] ?? "" });
+  const follow = async (): Promise<void> => {
+    for await (const events of client.watch(Pod, { cluster: "*", resourceVersion, signal }))
+      for (const event of events) {
+        if (event.type === "BOOKMARK") continue;
+        const { metadata, spec } = event.object;
+        const image = spec.containers[0]?.image ?? "";
+        const id = metadata.uid ?? "";
+        if (event.type === "DELETED" || metadata.deletionTimestamp) images.delete(id);
+        else {
+          images.set(id, image);
+          note(image);
+        }
+      }
+  };
+  const ended = follow().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
+  return {
+    mostWith: (image: string): number => most.get(image) ?? 0,
+    reset() {
+      most.clear();
+      for (const image of images.values()) note(image);
+    },
+    stop() {
+      stopping.abort();
+      return ended;
+    },
   };
 }
 
