@@ -44,6 +44,14 @@ export const alertCases: Record<string, AlertCase> = {
   },
   FlotillaEvictionStuck: { fires: [`eviction_kind_total{${c},resource_kind="CloneSet"} 2`], quiet: [] },
   FlotillaOscillation: { fires: [`flotilla_stopped_objects{${c}} 1`], quiet: [`flotilla_stopped_objects{${c}} 0`] },
+  FlotillaAutoscalersDisagree: {
+    fires: ["flotilla_autoscaler_disputes 1"],
+    quiet: ["flotilla_autoscaler_disputes 0"],
+  },
+  FlotillaReleaseFailed: {
+    fires: ['flotilla_fleetrollouts{state="RolledBack"} 1'],
+    quiet: ['flotilla_fleetrollouts{state="Succeeded"} 4', 'flotilla_fleetrollouts{state="Waiting"} 1'],
+  },
   FlotillaDrift: { fires: [`flotilla_works_drifted{${c}} 1`], quiet: [] },
   FlotillaInterpreterScriptFailing: {
     fires: [

@@ -171,17 +171,20 @@ test("a template that no policy places is reported, and not scaled", async () =>
 test("warns of an annotation about missing metrics that has no effect", async () => {
   const fleet = await start();
   const wrong = autoscaler({}, { "flotilla.dev/missing-metrics": "stall" });
-  const path = "/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/federatedhpas";
-  const headers = { "content-type": "application/json" };
 
-  const body = Buffer.from(JSON.stringify(wrong));
-  const answer = await fleet.client.raw({ method: "POST", cluster: "hub", path, headers, body });
-
-  expect([answer.status, answer.headers["warning"]]).toEqual([
+  expect(await createWithWarning(fleet, "federatedhpas", wrong)).toEqual([
     201,
     expect.stringContaining("is not one of conservative, ignore, hold; conservative is used"),
   ]);
 });
+
+async function createWithWarning(fleet: TestFleet, plural: string, object: object): Promise<unknown[]> {
+  const path = `/apis/autoscaling.karmada.io/v1alpha1/namespaces/shop/${plural}`;
+  const headers = { "content-type": "application/json" };
+  const body = Buffer.from(JSON.stringify(object));
+  const answer = await fleet.client.raw({ method: "POST", cluster: "hub", path, headers, body });
+  return [answer.status, answer.headers["warning"]];
+}
 
 const cron = (rules: CronFederatedHpa["spec"]["rules"], kind: "Deployment" | "FederatedHPA"): CronFederatedHpa => ({
   apiVersion: "autoscaling.karmada.io/v1alpha1",
@@ -212,6 +215,44 @@ test("a rule of a CronFederatedHPA scales a template at its time, and records it
   expect(status?.executionHistories).toMatchObject([
     { ruleName: "up", successfulExecutions: [{ appliedReplicas: 9 }] },
   ]);
+});
+
+test("two autoscalers that change replicas back and forth are warned of, stopped and reported", async () => {
+  const fleet = await start();
+  const rules = (name: string, targetReplicas: number) => [{ name, schedule: "*/1 * * * *", targetReplicas }];
+  await fleet.client.create(CronFederatedHpa, "hub", cron(rules("up", 9), "Deployment"));
+  const rival = cron(rules("down", 3), "Deployment");
+  const created = await createWithWarning(fleet, "cronfederatedhpas", {
+    ...rival,
+    metadata: { ...rival.metadata, name: "night" },
+  });
+
+  const seen = new Set<number | undefined>();
+  await fleet.run(10 * MINUTE_MS);
+  for (let minute = 0; minute < 5; minute++) {
+    await fleet.run(MINUTE_MS);
+    seen.add(await replicasOf(fleet));
+  }
+
+  expect(created).toEqual([
+    201,
+    expect.stringContaining(
+      "spec.scaleTargetRef: CronFederatedHPA day also scales Deployment web; when both change it",
+    ),
+  ]);
+  expect(seen.size).toBe(1);
+  const { items } = await fleet.client.list(CronFederatedHpa, { cluster: "hub", namespace: "shop" });
+  expect(
+    items.flatMap(({ status }) => status?.executionHistories?.[0]?.failedExecutions?.[0]?.message ?? []),
+  ).toContainEqual(
+    expect.stringMatching(
+      /^CronFederatedHPA shop\/day and CronFederatedHPA shop\/night changed spec\.replicas of Deployment shop\/web back and forth 3 times within ten minutes; it stays at \d until one of them is changed or deleted$/,
+    ),
+  );
+
+  await fleet.client.delete(CronFederatedHpa, { ...web, name: "night" });
+  await fleet.run(2 * MINUTE_MS);
+  expect(await replicasOf(fleet)).toBe(9);
 });
 
 test("a rule that fails is recorded with the reason, and reported", async () => {

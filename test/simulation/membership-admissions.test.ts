@@ -45,6 +45,39 @@ test("sets timeAdded of a NoExecute taint from the hub's clock when a Cluster ge
   await stop();
 });
 
+test("warns of taints of a policy that the hub sets itself, and of those of another policy", async () => {
+  const { client, stop } = await startTestFleet({ members: ["member1"] });
+  const taints = [{ key: "quarantine", effect: "NoSchedule" }];
+  const policy = (name: string, spec: object) => ({
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "ClusterTaintPolicy",
+    metadata: { name },
+    spec,
+  });
+  const warningsOf = async (object: object): Promise<unknown> =>
+    (
+      await client.raw({
+        method: "POST",
+        cluster: "hub",
+        path: "/apis/policy.karmada.io/v1alpha1/clustertaintpolicies",
+        headers: { "content-type": "application/json" },
+        body: Buffer.from(JSON.stringify(object)),
+      })
+    ).headers["warning"];
+
+  const first = await warningsOf(policy("a", { taints }));
+  const second = await warningsOf(
+    policy("b", { taints: [...taints, { key: "cluster.karmada.io/not-ready", effect: "NoSchedule" }] }),
+  );
+
+  expect(first).toBeUndefined();
+  expect(second).toContain("spec.taints[0]: ClusterTaintPolicy a has the same taint");
+  expect(second).toContain(
+    "spec.taints[1]: the hub adds and removes cluster.karmada.io/not-ready with the condition Ready",
+  );
+  await stop();
+});
+
 describe("timeAdded of a taint", () => {
   const known = { key: "a", effect: "NoExecute" as const, timeAdded: "2024-05-01T12:00:00Z" };
 

@@ -52,7 +52,8 @@ const NOTES = `## Differences from upstream
 | \`karmada_scheduler_plugin_execution_duration_seconds\`, \`karmada_scheduler_framework_extension_point_duration_seconds\` | measured on one cluster of each decision: a decision over a thousand clusters takes less time than reading a clock for each would |
 | \`eviction_queue_depth\`, \`eviction_processing_*\` | of the stage that completes evictions; evictions in progress are in \`eviction_kind_total\` |
 | \`karmada_build_info\` | \`git_version\` is Flotilla's, \`go_version\` is Node's; there is no commit |
-| \`pool_*\`, \`federatedhpa_*\`, \`cronfederatedhpa_*\`, \`karmada_scheduler_estimator_*\` | absent, because the measured components are |
+| \`pool_*\`, \`karmada_scheduler_estimator_*\` | absent, because the measured components are |
+| \`federatedhpa_pull_metrics_duration_seconds\` | of one member and metric; \`Resource\` and \`ContainerResource\` are read together |
 | \`cloudevents_*\`, \`manifestworks_processed_total\`, \`grpc_server_*\`, \`patcher_*\` | absent: works are delivered by watches |
 | \`kruise_*_labels\`, \`kruise_*_annotations\` | contain no labels or annotations of objects, like kruise-state-metrics without its allow lists |
 | \`kruise_sidecarset_spec_namespcace\` | absent: it has the label \`namespace\` twice, which Prometheus rejects |

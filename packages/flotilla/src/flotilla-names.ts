@@ -50,6 +50,8 @@ export const JOB_RECORD = "flotilla.dev/job-record";
 export const RELEASE_STEP = "flotilla.dev/release-step";
 /** reflect, a condition: the member's controller has observed the copy for the step of a release that the message names. */
 export const RELEASE_OBSERVED = "ReleaseObserved";
+/** aggregate, a condition of a binding: the release of its template is complete (`aggregate/count-release.ts`). */
+export const RELEASED = "Released";
 /** match: the pods that a template names for deletion, and their members, as JSON (`propagation/named-pods.ts`). */
 export const NAMED_PODS = "flotilla.dev/named-pods";
 /** dispatch: the pods that a member's copy was given for deletion, separated by commas. */

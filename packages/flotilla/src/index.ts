@@ -25,6 +25,10 @@ export { createFleetMetrics } from "./autoscaling/fleet-metrics.ts";
 export { createQuota } from "./quota/create-quota.ts";
 export { federatedQuotaEnforcement } from "./quota/quota-enforcement.ts";
 export { missingMetricsWarning } from "./autoscaling/missing-metrics-warning.ts";
+export { whyUnavailable } from "./ocm/why-unavailable.ts";
+export { quotaMembersWarning } from "./quota/quota-members-warning.ts";
+export { taintPolicyWarning } from "./membership/taint-policy-warning.ts";
+export { rivalScalersWarning } from "./autoscaling/rival-scalers-warning.ts";
 export { createAutoscaling } from "./autoscaling/create-autoscaling.ts";
 export { auditorRole } from "./decisions/auditor-access.ts";
 export { createDecisions, decisionMetrics } from "./decisions/decision-recorder.ts";
@@ -222,6 +226,7 @@ export {
   NO_ANSWER,
   OSCILLATING,
   PURGE_ANNOTATION,
+  RELEASED,
   RELEASE_STOPPED,
   SINGLE_USE_TOKEN,
   STOPPED_REASONS,

@@ -1,13 +1,17 @@
-/** Finds which policy selectors match existing objects on a real hub. Reads at most one object per selector. */
+/**
+ * Finds which policy selectors match existing objects on a real hub, and which targets of autoscalers exist there. Reads
+ * at most one object each.
+ */
 import { formatLabelSelector, HUB } from "@flotilla/apimachinery";
 import { createKindResolver, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { JsonObject } from "@flotilla/base";
 import { formatPath, itemsAt, objectAt, textAt, valueAt } from "./fields.ts";
 import type { LintManifest } from "./lint-manifest.ts";
+import { TARGET } from "./scalers.ts";
 import { namespaceOf, readSelector } from "./selectors.ts";
 
-/** The paths of such selectors, by policy. */
+/** The paths of such selectors, by policy, and of such targets, by autoscaler. */
 export type Selections = ReadonlyMap<LintManifest, ReadonlySet<string>>;
 
 export async function readSelections(
@@ -24,6 +28,9 @@ export async function readSelections(
     }
     selections.set(policy, found);
   }
+  for (const scaler of manifests.filter(({ group }) => group === "autoscaling.karmada.io"))
+    if (await isThere(objectAt(scaler.object, ...TARGET), scaler))
+      selections.set(scaler, new Set([formatPath(TARGET)]));
   return selections;
 
   async function isThere(selector: JsonObject, policy: LintManifest): Promise<boolean> {

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HUB } from "@flotilla/apimachinery";
 import { Cluster } from "@flotilla/karmada";
-import { Namespace } from "@flotilla/kubernetes";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
 import { openOfflineHub } from "@flotilla/server";
-import { makeCluster } from "@flotilla/testing/builders.ts";
+import { makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
 import type { OfflineHub } from "../command.ts";
 import { chooseRules, lintSources } from "./lint-input.ts";
 import type { LintResult } from "./run-lint.ts";
@@ -109,6 +109,25 @@ test("a finding inside a ManifestWork has the line of the work's file", async ()
     { line: 16, object: "CloneSet shop/web", field: "spec.updateStrategy.partition" },
     { line: 33, object: "CloneSet shop/web", field: "spec.updateStrategy.partition" },
   ]);
+});
+
+test("a quota that assigns a part to a cluster that has not joined is found, with the nearest member", async () => {
+  const { findings } = await lint([fixture("unknown-member.bad.yaml")], ["unknown-member"]);
+
+  expect(findings.map(({ object, field, message }) => [object, field, message])).toContainEqual([
+    "FederatedResourceQuota shop/team",
+    "spec.staticAssignments[0].clusterName",
+    "no joined cluster is named pariss (did you mean 'paris'?)",
+  ]);
+});
+
+test("the target of an autoscaler may be on the hub instead of among the files", async () => {
+  const [, scaler = ""] = fixture("scale-target.good.yaml").text.split("---\n");
+  const before = await lint([{ name: "hpa.yaml", text: scaler }], ["scale-target"], joinedHub);
+  await joinedHub.client.create(Deployment, HUB, makeDeployment("shop/web").build());
+
+  expect(before.findings.map(({ message }) => message)).toEqual(["no Deployment web in namespace shop"]);
+  expect((await lint([{ name: "hpa.yaml", text: scaler }], ["scale-target"], joinedHub)).findings).toEqual([]);
 });
 
 describe("a manifest disables rules", () => {
@@ -241,6 +260,7 @@ test("an unknown member and ignored spread constraints are warnings of their own
       message: "no joined cluster is named pariss",
       fix: "Correct or remove the name, or join the cluster.",
     },
+    { rule: "unknown-member", object: "FederatedResourceQuota shop/team" },
   ]);
 });
 

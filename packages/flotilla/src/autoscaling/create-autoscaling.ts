@@ -2,11 +2,13 @@
 import type { Clock } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
-import { Cluster, ResourceBinding } from "@flotilla/karmada";
+import { Cluster, CronFederatedHpa, FederatedHpa, ResourceBinding } from "@flotilla/karmada";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Member } from "../membership/member.ts";
 import { createCronFederatedHpaController } from "./cron-federated-hpa-controller.ts";
 import { createFederatedHpaController } from "./federated-hpa-controller.ts";
+import type { AutoscalingMeter } from "./autoscaling-meter.ts";
+import { createScaleDisputes } from "./scale-disputes.ts";
 
 export interface AutoscalingOptions {
   hub: string;
@@ -16,6 +18,7 @@ export interface AutoscalingOptions {
   memberOf(name: string): Member | undefined;
   events: EventRecorders;
   decisions?: DecisionRecorder | undefined;
+  meter?: AutoscalingMeter | undefined;
   clock: Clock;
 }
 
@@ -26,9 +29,20 @@ export function createAutoscaling({
   memberOf,
   events,
   decisions,
+  meter,
   clock,
 }: AutoscalingOptions): Controller<ObjectKey>[] {
   const client = clientFor("autoscaling");
+  const disputes = createScaleDisputes({
+    clock,
+    current: ({ kind, metadata: { namespace, name } }) =>
+      (kind === FederatedHpa.kind ? informers.of(FederatedHpa) : informers.of(CronFederatedHpa)).get({
+        cluster: hub,
+        namespace,
+        name,
+      }),
+  });
+  meter?.followDisputes(disputes.stopped);
   return [
     createFederatedHpaController({
       hub,
@@ -36,12 +50,16 @@ export function createAutoscaling({
       bindings: informers.of(ResourceBinding),
       clusters: informers.of(Cluster),
       memberOf,
+      disputes,
+      meter,
       events: events("federatedHPA-controller"),
       recorder: decisions,
       clock,
     }),
     createCronFederatedHpaController({
       client,
+      disputes,
+      meter,
       events: events("cronFederatedHPA-controller"),
       recorder: decisions,
       clock,

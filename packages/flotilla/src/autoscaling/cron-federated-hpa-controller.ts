@@ -6,18 +6,23 @@
  */
 import { formatApiVersion } from "@flotilla/apimachinery";
 import { equalJson, messageOf } from "@flotilla/base";
-import type { Clock, Json, JsonObject } from "@flotilla/base";
+import type { Clock, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder } from "@flotilla/controller-runtime";
 import { createScales } from "@flotilla/kubernetes";
 import { CronFederatedHpa, FederatedHpa } from "@flotilla/karmada";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import type { AutoscalingMeter } from "./autoscaling-meter.ts";
+import { numberOf } from "./scale-disputes.ts";
+import type { ScaleDisputes } from "./scale-disputes.ts";
 import { planCronRuns, planCronStatus } from "./plan-cron-runs.ts";
 import type { CronRule, ReadonlyCron, RuleOutcome } from "./plan-cron-runs.ts";
 
 export interface CronFederatedHpaDependencies {
   client: Client;
+  disputes: Pick<ScaleDisputes, "beforeChange">;
+  meter?: AutoscalingMeter | undefined;
   events: EventRecorder;
   recorder?: DecisionRecorder | undefined;
   clock: Clock;
@@ -27,6 +32,8 @@ const LIMITS_VERSION = formatApiVersion(FederatedHpa.group, FederatedHpa.storage
 
 export function createCronFederatedHpaController({
   client,
+  disputes,
+  meter,
   events,
   recorder,
   clock,
@@ -44,7 +51,9 @@ export function createCronFederatedHpaController({
       const plans = planCronRuns(cron, nowMs);
       const outcomes: RuleOutcome[] = [];
       for (const plan of plans) {
+        const startMs = meter?.nowMs() ?? 0;
         const problem = plan.dueMs === undefined ? undefined : await carryOut(cron, plan.rule, key, signal);
+        if (plan.dueMs !== undefined) meter?.ruleCarriedOut(meter.nowMs() - startMs, problem === undefined);
         if (problem !== undefined)
           events.record(key.cluster, cron, {
             type: "Warning",
@@ -85,11 +94,17 @@ export function createCronFederatedHpaController({
         const key = { cluster, namespace, name };
         const { spec } = await client.get(FederatedHpa, key, { signal });
         const before = { minReplicas: spec.minReplicas ?? 1, maxReplicas: spec.maxReplicas };
-        const after: JsonObject = {
+        const after = {
           minReplicas: targetMinReplicas ?? before.minReplicas,
           maxReplicas: targetMaxReplicas ?? before.maxReplicas,
         };
         if (equalJson(before, after)) return undefined;
+        for (const field of ["minReplicas", "maxReplicas"] as const)
+          if (before[field] !== after[field])
+            disputes.beforeChange(
+              numberOf(cron, { from: before[field], to: after[field], field: `spec.${field}` }),
+              cron,
+            );
         await client.patch(FederatedHpa, key, { spec: after }, { type: "merge", signal });
         record(before, after);
         return undefined;
@@ -97,6 +112,7 @@ export function createCronFederatedHpaController({
       const target = { cluster, apiVersion, kind, namespace, name };
       const scale = await scales.read(target, signal);
       if (targetReplicas === undefined || scale.replicas === targetReplicas) return undefined;
+      disputes.beforeChange(numberOf(cron, { from: scale.replicas, to: targetReplicas }), cron);
       await scales.write(target, scale, targetReplicas, signal);
       record({ replicas: scale.replicas }, { replicas: targetReplicas });
       return undefined;

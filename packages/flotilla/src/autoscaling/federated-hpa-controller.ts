@@ -16,6 +16,9 @@ import type { ScalingMoment, ScalingPlan } from "@flotilla/kubernetes";
 import { bindingName, FederatedHpa } from "@flotilla/karmada";
 import type { Cluster, ResourceBinding } from "@flotilla/karmada";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
+import type { AutoscalingMeter } from "./autoscaling-meter.ts";
+import { numberOf } from "./scale-disputes.ts";
+import type { ScaleDisputes } from "./scale-disputes.ts";
 import type { Member } from "../membership/member.ts";
 import { readFigures } from "./member-figures.ts";
 import type { MemberFigures } from "./member-figures.ts";
@@ -32,13 +35,15 @@ export interface FederatedHpaDependencies {
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
   memberOf(name: string): Member | undefined;
+  disputes: Pick<ScaleDisputes, "beforeChange">;
+  meter?: AutoscalingMeter | undefined;
   events: EventRecorder;
   recorder?: DecisionRecorder | undefined;
   clock: Clock;
 }
 
 export function createFederatedHpaController(deps: FederatedHpaDependencies): Controller<ObjectKey> {
-  const { hub, client, bindings, clusters, memberOf, events, recorder, clock } = deps;
+  const { hub, client, bindings, clusters, memberOf, disputes, meter, events, recorder, clock } = deps;
   const room = createSemaphore(CONCURRENCY);
   const loop = createAutoscalerLoop({
     client,
@@ -46,6 +51,7 @@ export function createFederatedHpaController(deps: FederatedHpaDependencies): Co
     events,
     controllerName: "FederatedHPA controller",
     intervalMs: SYNC_MS,
+    beforeScale: (autoscaler, from, to) => disputes.beforeChange(numberOf(autoscaler, { from, to }), autoscaler),
     onScaled: (autoscaler, from, to, reason) => {
       const { apiVersion = "", kind, name } = autoscaler.spec.scaleTargetRef;
       const { namespace } = autoscaler.metadata;
@@ -94,7 +100,7 @@ export function createFederatedHpaController(deps: FederatedHpaDependencies): Co
       const why = scheduled?.status === "False" ? `: ${scheduled.message ?? ""}` : "";
       return notPlaced(`${kind} ${name} is on no member${why}`, "FailedGetTargetClusters");
     }
-    const request = { namespace, selector: moment.scale.selector, metrics: autoscaler.spec.metrics ?? [] };
+    const request = { namespace, selector: moment.scale.selector, metrics: autoscaler.spec.metrics ?? [], meter };
     const figures = await Promise.all(
       targets.map(async ({ name, replicas }): Promise<MemberFigures> => {
         const member = memberOf(name);

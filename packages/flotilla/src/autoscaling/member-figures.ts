@@ -18,6 +18,7 @@ import { Pod } from "@flotilla/kubernetes";
 import type { PodUsage, ReadonlyPod } from "@flotilla/kubernetes";
 import type { FederatedHpa } from "@flotilla/karmada";
 import type { Member } from "../membership/member.ts";
+import type { AutoscalingMeter } from "./autoscaling-meter.ts";
 
 type Metric = DeepReadonly<NonNullable<FederatedHpa["spec"]["metrics"]>[number]>;
 /** A metric of pods, of another object, or of something outside of the cluster. */
@@ -45,6 +46,7 @@ export interface FigureRequest {
   /** Selects the pods of the target. */
   selector: string;
   metrics: readonly Metric[];
+  meter?: Pick<AutoscalingMeter, "nowMs" | "metricsPulled"> | undefined;
 }
 
 /** A healthy member answers in a fraction of this; the next evaluation is 15 s later. */
@@ -82,18 +84,25 @@ type Read = Omit<MemberFigures, "cluster" | "replicas">;
 function createReader(
   client: Client,
   cluster: string,
-  { namespace, selector, metrics }: FigureRequest,
+  { namespace, selector, metrics, meter }: FigureRequest,
   signal: AbortSignal,
 ): () => Promise<Read> {
   const problems: string[] = [];
   const podValues = new Map<string, ReadonlyMap<string, number>>();
   const values = new Map<string, number>();
 
-  /** Undefined, with the reason among the problems, if it cannot be read. */
-  async function attempt<T>(what: string, read: () => Promise<T>): Promise<T | undefined> {
+  /** Undefined, with the reason among the problems, if it cannot be read. `types`: the metrics that it is read for. */
+  async function attempt<T>(what: string, types: readonly string[], read: () => Promise<T>): Promise<T | undefined> {
+    const startMs = meter?.nowMs() ?? 0;
+    const note = (isFine: boolean): void => {
+      for (const type of types) meter?.metricsPulled(type, meter.nowMs() - startMs, isFine);
+    };
     try {
-      return await read();
+      const found = await read();
+      note(true);
+      return found;
     } catch (error) {
+      note(false);
       // An edge: the plan and the condition of the autoscaler report what is missing.
       const reason = signal.aborted ? messageOf(signal.reason) : messageOf(error);
       problems.push(`${what}: ${reason}`);
@@ -122,14 +131,14 @@ function createReader(
   async function readMetric({ type, pods, object, external }: Metric): Promise<void> {
     if (type === "Pods" && pods) {
       const path = `${CUSTOM_METRICS}/namespaces/${namespace}/pods/*/${encodeURIComponent(pods.metric.name)}`;
-      const items = await attempt(`metric ${pods.metric.name} of its pods`, () =>
+      const items = await attempt(`metric ${pods.metric.name} of its pods`, [type], () =>
         get(path, { labelSelector: selector, ...metricSelector(pods.metric, "metricLabelSelector") }),
       );
       const found = items?.map((item): [string, number] => [nameIn(item["describedObject"]), milliIn(item)]);
       if (found) podValues.set(metricId(pods.metric), new Map(found));
     } else if (type === "Object" && object) {
       const { kind, name } = object.describedObject;
-      const items = await attempt(`metric ${object.metric.name} of ${kind} ${name}`, async () =>
+      const items = await attempt(`metric ${object.metric.name} of ${kind} ${name}`, [type], async () =>
         get(
           `${CUSTOM_METRICS}/namespaces/${namespace}/${await resourceOf(object.describedObject)}/${encodeURIComponent(name)}/${encodeURIComponent(object.metric.name)}`,
           metricSelector(object.metric, "metricLabelSelector"),
@@ -138,7 +147,7 @@ function createReader(
       if (items) values.set(metricId(object.metric, object.describedObject), sumOf(items));
     } else if (type === "External" && external) {
       const { metric } = external;
-      const items = await attempt(`external metric ${metric.name}`, () =>
+      const items = await attempt(`external metric ${metric.name}`, [type], () =>
         get(
           `${EXTERNAL_METRICS}/namespaces/${namespace}/${encodeURIComponent(metric.name)}`,
           metricSelector(metric, "labelSelector"),
@@ -156,13 +165,16 @@ function createReader(
   }
 
   return async () => {
-    const readsUsage = metrics.some(({ type }) => type === "Resource" || type === "ContainerResource");
+    const usageTypes = new Set(
+      metrics.flatMap(({ type }) => (type === "Resource" || type === "ContainerResource" ? [type] : [])),
+    );
     const [pods, usage] = await Promise.all([
       attempt(
         "pods",
+        [],
         async () => (await client.list(Pod, { cluster, namespace, labelSelector: selector, signal })).items,
       ),
-      readsUsage ? attempt("metrics.k8s.io", resourceUsage) : undefined,
+      usageTypes.size > 0 ? attempt("metrics.k8s.io", [...usageTypes], resourceUsage) : undefined,
       ...metrics.map((metric) => readMetric(metric)),
     ]);
     return { pods, usage, podValues, values, problems };

@@ -66,6 +66,21 @@ describe("the taints of ClusterTaintPolicies", () => {
       rules: [away],
       want: [OWN, QUARANTINE],
     },
+    "are not renewed where a later policy adds what an earlier one removes": {
+      cluster: clusterWith("False", [{ ...QUARANTINE, timeAdded: "2024-05-01T11:00:00Z" }, OWN]),
+      rules: [{ ...away, removeOnConditions: away.addOnConditions, addOnConditions: [] }, away],
+      want: undefined,
+    },
+    "are not added and removed again where a later policy removes what an earlier one adds": {
+      cluster: clusterWith("False", [OWN]),
+      rules: [away, { ...away, removeOnConditions: away.addOnConditions, addOnConditions: [] }],
+      want: undefined,
+    },
+    "do not include those that the hub itself adds and removes": {
+      cluster: clusterWith("False", [NOT_READY]),
+      rules: [{ ...away, removeOnConditions: away.addOnConditions, taints: [NOT_READY] }],
+      want: undefined,
+    },
     "are removed when all removeOn conditions match": {
       cluster: clusterWith("True", [QUARANTINE, OWN]),
       rules: [away],
@@ -97,7 +112,7 @@ describe("the taints of ClusterTaintPolicies", () => {
       want: undefined,
     },
     "of a later policy are evaluated after those of an earlier one": {
-      cluster: clusterWith("False"),
+      cluster: clusterWith("False", [QUARANTINE]),
       rules: [away, { taints: away.taints, removeOnConditions: away.addOnConditions }],
       want: [],
     },

@@ -29,6 +29,10 @@ export function planConditionTaints({ spec, status }: DeepReadonly<Cluster>): Ta
   return isMissing ? [...kept, forScheduling(wanted)] : kept;
 }
 
+/** Whether the hub adds and removes the taint with the condition Ready of the Cluster. */
+export const isOfCondition = ({ key, effect }: Pick<DeepReadonly<Taint>, "key" | "effect">): boolean =>
+  effect === "NoSchedule" && (key === CLUSTER_NOT_READY_TAINT || key === CLUSTER_UNREACHABLE_TAINT);
+
 /** The taints and conditions of a ClusterTaintPolicy. */
 export interface TaintRule<Affinity = unknown> {
   /** Unset: every cluster. */
@@ -45,8 +49,9 @@ interface MatchCondition {
 }
 
 /**
- * The taints after all rules, in their order; undefined when nothing changes. `matches` returns whether a rule applies
- * to this cluster.
+ * The taints after all rules, in their order, so the last one decides where they contradict each other; undefined when
+ * nothing changes. The taints that follow the condition Ready are the hub's own, and no rule adds or removes them.
+ * `matches` returns whether a rule applies to this cluster.
  */
 export function planPolicyTaints<Affinity>(
   { spec, status }: DeepReadonly<Cluster>,
@@ -59,7 +64,7 @@ export function planPolicyTaints<Affinity>(
   const conditions = status?.conditions ?? [];
   for (const rule of rules) {
     if (rule.targetClusters !== undefined && !matches(rule.targetClusters)) continue;
-    const own = rule.taints as readonly Taint[];
+    const own = (rule.taints as readonly Taint[]).filter((taint) => !isOfCondition(taint));
     if (allHold(conditions, rule.addOnConditions)) {
       const missing = own.filter(
         (taint, index) =>
@@ -76,7 +81,9 @@ export function planPolicyTaints<Affinity>(
       if (left.length < taints.length) taints = left;
     }
   }
-  return taints === before ? undefined : taints;
+  // Policies that contradict each other must not renew what the last of them wants, over and over.
+  const next = taints.map((taint) => before.find((known) => isSame(known, taint)) ?? taint);
+  return next.length === before.length && next.every((taint) => before.includes(taint)) ? undefined : next;
 }
 
 /**

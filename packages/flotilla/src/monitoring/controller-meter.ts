@@ -1,6 +1,6 @@
 /**
  * Measures controllers from outside, under the names of Karmada's equivalents: dispatch creates Works from bindings,
- * membership collects member status, eviction removes workloads from a member.
+ * membership collects member status, eviction removes workloads from a member, autoscalers set replicas.
  */
 import { counter, Counts, DEFAULT_BUCKETS, exponentialBuckets, histogram, Histograms } from "@flotilla/base";
 import type { Metric, MetricsText } from "@flotilla/base";
@@ -27,9 +27,28 @@ const EVICTION_TIME = histogram(
   exponentialBuckets(0.001, 2, 15),
   "name",
 );
+const FEDERATED_HPA = histogram(
+  "federatedhpa_process_duration_seconds",
+  "Time to evaluate a FederatedHPA, the reads from its members included.",
+  exponentialBuckets(0.01, 2, 12),
+  "result",
+);
+const CRON_FEDERATED_HPA = histogram(
+  "cronfederatedhpa_process_duration_seconds",
+  "Time to process a CronFederatedHPA.",
+  exponentialBuckets(0.001, 2, 12),
+  "result",
+);
 const EVICTIONS = counter("eviction_processing_total", "Processed evictions, by result.", "name", "result");
 
-export const controllerMeterMetrics: readonly Metric[] = [WORKS, STATUS, EVICTION_TIME, EVICTIONS];
+export const controllerMeterMetrics: readonly Metric[] = [
+  WORKS,
+  STATUS,
+  EVICTION_TIME,
+  EVICTIONS,
+  FEDERATED_HPA,
+  CRON_FEDERATED_HPA,
+];
 
 /** Karmada's names of the eviction controllers, by Flotilla's names. */
 export const EVICTION_NAMES: ReadonlyMap<string, string> = new Map([
@@ -53,11 +72,18 @@ export function createControllerMeter(): ControllerMeter {
   const status = new Histograms(STATUS);
   const evictionTime = new Histograms(EVICTION_TIME);
   const evictions = new Counts(EVICTIONS);
+  const federatedHpa = new Histograms(FEDERATED_HPA);
+  const cronFederatedHpa = new Histograms(CRON_FEDERATED_HPA);
 
-  const toWorks: Observe = (_, tookMs, error) => works.observe([resultOf(error === undefined)], tookMs / 1000);
+  const byResult =
+    (family: Histograms): Observe =>
+    (_, tookMs, error) =>
+      family.observe([resultOf(error === undefined)], tookMs / 1000);
   const observers = new Map<string, Observe>([
-    ["dispatch", toWorks],
-    ["dispatch-cluster-bindings", toWorks],
+    ["dispatch", byResult(works)],
+    ["dispatch-cluster-bindings", byResult(works)],
+    ["federated-hpa", byResult(federatedHpa)],
+    ["cron-federated-hpa", byResult(cronFederatedHpa)],
     ["membership", ({ name = "" }, tookMs) => status.observe([name], tookMs / 1000)],
   ]);
   for (const [controller, name] of EVICTION_NAMES) {
@@ -77,7 +103,7 @@ export function createControllerMeter(): ControllerMeter {
       }),
     forget: (cluster) => status.forget("member_cluster", cluster),
     write(text) {
-      for (const family of [works, status, evictionTime, evictions]) family.write(text);
+      for (const family of [works, status, evictionTime, evictions, federatedHpa, cronFederatedHpa]) family.write(text);
     },
   };
 }

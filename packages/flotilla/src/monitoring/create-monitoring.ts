@@ -24,6 +24,8 @@ import type { PlacementMeter } from "../ocm/placement/meter.ts";
 import type { PipelineMeter } from "../propagation/meter.ts";
 import type { Templates } from "../propagation/templates.ts";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
+import type { AutoscalingMeter } from "../autoscaling/autoscaling-meter.ts";
+import { autoscalingMetrics, createAutoscalingMeter } from "./autoscaling-meter.ts";
 import { controllerMeterMetrics, createControllerMeter } from "./controller-meter.ts";
 import type { ControllerMeter } from "./controller-meter.ts";
 import { createDeliveryMeter, deliveryMetrics } from "./delivery-meter.ts";
@@ -48,6 +50,7 @@ export const monitoringMetrics: readonly Metric[] = [
   ...requestMetrics,
   ...countMetrics,
   ...placementMetrics,
+  ...autoscalingMetrics,
   ...stateMetrics,
 ];
 
@@ -74,6 +77,7 @@ interface Monitored {
 export interface Monitoring {
   pipeline: PipelineMeter;
   placements: PlacementMeter;
+  autoscaling: AutoscalingMeter;
   controllers: Pick<ControllerMeter, "around">;
   deliveries: Pick<DeliveryMeter, "around">;
   requests: Pick<RequestMeter, "around">;
@@ -90,6 +94,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
   const works = informers.of(Work);
   const pipeline = createPipelineMeter();
   const placements = createPlacementMeter();
+  const autoscaling = createAutoscalingMeter();
   const controllers = createControllerMeter();
   const latency = createPropagationLatency({ clock, targetsOf, policyCreated });
   const deliveries = createDeliveryMeter({ onDelivered: latency.delivered });
@@ -125,6 +130,7 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
   return {
     pipeline: pipeline.meter,
     placements: placements.meter,
+    autoscaling: autoscaling.meter,
     controllers,
     deliveries,
     requests,
@@ -157,7 +163,8 @@ export function createMonitoring({ hub, version, informers, clock }: MonitoringO
       const members = clusters.list({ cluster: hub });
       writeBuild(text, version);
       writeFleetGauges(text, members, managedClusters.list({ cluster: hub }));
-      for (const part of [pipeline, controllers, deliveries, latency, requests, placements]) part.write(text);
+      for (const part of [pipeline, controllers, deliveries, latency, requests, placements, autoscaling])
+        part.write(text);
       counts?.write(text, clock.now());
       if (!monitored) return;
       const { managers, lanes, store, informersOf, serves } = monitored;

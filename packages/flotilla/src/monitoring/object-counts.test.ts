@@ -140,6 +140,21 @@ test("evictions are counted by member and kind", () => {
   expect(samples()).toContain('eviction_kind_total{member_cluster="paris",resource_kind="CloneSet"} 1');
 });
 
+test("the newest release of each template is counted by its state", () => {
+  const { binding, samples } = setUp();
+  const waiting = makeBinding({ conditions: [{ type: "Released", status: "False", reason: "Waiting" }] });
+  const returned = makeBinding({ conditions: [{ type: "Released", status: "False", reason: "RolledBack" }] });
+
+  binding({ object: waiting });
+  const before = samples();
+  binding({ object: returned, old: waiting });
+
+  expect(before).toContain('flotilla_fleetrollouts{state="Waiting"} 1');
+  expect(samples().filter((line) => line.startsWith("flotilla_fleetrollouts"))).toEqual([
+    'flotilla_fleetrollouts{state="RolledBack"} 1',
+  ]);
+});
+
 test("Works are counted by member, with the health of their objects and with drift", () => {
   const { work, samples } = setUp();
 

@@ -10,6 +10,7 @@ import { Counts, gauge, writeGauge } from "@flotilla/base";
 import type { DeepReadonly, Metric, MetricsText } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
 import { clusterNameOf } from "@flotilla/karmada";
+import { RELEASED } from "../flotilla-names.ts";
 import { HEALTHY, unhealthyForMs } from "../health/healthy-condition.ts";
 import { unreadyOf } from "../health/why-unhealthy.ts";
 
@@ -56,6 +57,11 @@ const UNREADY = gauge(
   "Pods that are missing or not ready on the members, by kind of the workload; workloads that are being rolled out are included.",
   "resource_kind",
 );
+const RELEASES = gauge(
+  "flotilla_fleetrollouts",
+  "The newest FleetRollout of each template, by state: Succeeded, Progressing, Waiting, Paused, RollingBack, RolledBack, or Failed, which includes releases that stopped after a failure.",
+  "state",
+);
 const EVICTIONS = gauge(
   "eviction_kind_total",
   "Objects pending eviction from a member, by kind.",
@@ -71,6 +77,7 @@ export const countMetrics: readonly Metric[] = [
   MANIFEST_WORKS,
   PLACEMENTS,
   EVICTIONS,
+  RELEASES,
   UNREADY,
   UNHEALTHY,
 ];
@@ -188,6 +195,10 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
   for (const informer of bindings) {
     followHealth(informer);
     follow(informer, BINDINGS, (binding) => [[bindingState(binding)]]);
+    follow(informer, RELEASES, ({ status }) => {
+      const released = findCondition(status?.conditions, RELEASED);
+      return released ? [[released.reason ?? ""]] : NOWHERE;
+    });
     follow(informer, EVICTIONS, ({ spec }) =>
       (spec.gracefulEvictionTasks ?? []).map(({ fromCluster }) => [fromCluster, spec.resource.kind]),
     );

@@ -44,6 +44,8 @@ export interface AutoscalerLoopOptions {
   /** How the conditions name the controller, as upstream does. */
   controllerName: string;
   intervalMs: number;
+  /** Called before the target is scaled; throws to prevent it. */
+  beforeScale?(autoscaler: ReadonlyAutoscaler, from: number, to: number): void;
   /** Called after the target was scaled. */
   onScaled?(autoscaler: ReadonlyAutoscaler, from: number, to: number, reason: string): void;
 }
@@ -54,6 +56,7 @@ export function createAutoscalerLoop({
   events,
   controllerName,
   intervalMs,
+  beforeScale,
   onScaled,
 }: AutoscalerLoopOptions): AutoscalerLoop {
   const scales = createScales(client);
@@ -114,6 +117,7 @@ export function createAutoscalerLoop({
     if (desired === undefined || desired === scale.replicas)
       return planAutoscalerStatus(autoscaler, sizes, found, nowMs);
     try {
+      beforeScale?.(autoscaler, scale.replicas, desired);
       await scales.write(target, scale, desired, signal);
     } catch (error) {
       const message = `New size: ${desired}; reason: ${plan.reason}; error: ${messageOf(error)}`;

@@ -156,6 +156,7 @@ export function createHubControllers(options: HubControllersOptions): HubControl
     memberOf: membership.memberOf,
     events,
     decisions: options.decisions,
+    meter: monitoring.autoscaling,
     clock,
   });
   const quota = createQuota({ hub, informers, clientFor, events, clock });

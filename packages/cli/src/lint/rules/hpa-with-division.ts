@@ -1,10 +1,8 @@
 /** Finds autoscalers that conflict with the division. */
-import { labelsAt, objectAt, textAt } from "../fields.ts";
-import { parseApiVersion } from "@flotilla/apimachinery";
-import type { LintManifest } from "../lint-manifest.ts";
+import { labelsAt } from "../fields.ts";
 import { copyText, severalPropagation } from "../rollouts.ts";
+import { isTarget, TARGET } from "../scalers.ts";
 import { defineRule } from "../rule.ts";
-import { namespaceOf } from "../selectors.ts";
 import { RETAIN_REPLICAS } from "@flotilla/karmada";
 
 export const hpaWithDivision = defineRule({
@@ -23,17 +21,7 @@ export const hpaWithDivision = defineRule({
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
       );
       if (isOverridden && labelsAt(target.object, "metadata", "labels")[RETAIN_REPLICAS] === "true") continue;
-      yield { manifest, path: ["spec", "scaleTargetRef"], message: `${target.title}: ${copyText(propagation)}` };
+      yield { manifest, path: TARGET, message: `${target.title}: ${copyText(propagation)}` };
     }
   },
 });
-
-function isTarget(autoscaler: LintManifest, other: LintManifest): boolean {
-  const target = objectAt(autoscaler.object, "spec", "scaleTargetRef");
-  return (
-    other.kind === textAt(target, "kind") &&
-    other.name === textAt(target, "name") &&
-    other.group === parseApiVersion(textAt(target, "apiVersion")).group &&
-    namespaceOf(other) === namespaceOf(autoscaler)
-  );
-}

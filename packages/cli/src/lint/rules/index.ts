@@ -51,11 +51,14 @@ import { policiesTie } from "./policies-tie.ts";
 import { policySelectsNothing } from "./policy-selects-nothing.ts";
 import { refused } from "./refused.ts";
 import { repeatedKey } from "./repeated-key.ts";
+import { rivalScalers } from "./rival-scalers.ts";
+import { scaleTarget } from "./scale-target.ts";
 import { shorthand } from "./shorthand.ts";
 import { sidecarsetNamespaces } from "./sidecarset-namespaces.ts";
 import { spreadConstraints } from "./spread-constraints.ts";
 import { statefulsetOrdinals } from "./statefulset-ordinals.ts";
 import { staticWeights } from "./static-weights.ts";
+import { strategySelectsNothing } from "./strategy-selects-nothing.ts";
 import { tolerationSeconds } from "./toleration-seconds.ts";
 import { twoOwners } from "./two-owners.ts";
 import { unknownKind } from "./unknown-kind.ts";
@@ -89,6 +92,9 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
       cronEverywhere,
       jobIndexes,
       hpaWithDivision,
+      scaleTarget,
+      rivalScalers,
+      strategySelectsNothing,
       statefulsetOrdinals,
       twoOwners,
     ],

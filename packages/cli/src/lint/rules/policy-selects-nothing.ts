@@ -43,9 +43,10 @@ const isBroughtByHub = (selector: JsonObject): boolean =>
   /^$|\.kruise\.io$|\.argoproj\.io$/.test(textAt(selector, "name"));
 
 /** An object that a policy could propagate. */
-const isTemplate = ({ group, kind, inside }: LintManifest): boolean =>
+export const isTemplate = ({ group, kind, inside }: LintManifest): boolean =>
   !inside &&
   !group.endsWith("karmada.io") &&
+  group !== "flotilla.dev" &&
   !group.endsWith("open-cluster-management.io") &&
   kind !== "Namespace" &&
   kind !== "CustomResourceDefinition";
