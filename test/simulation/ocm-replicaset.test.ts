@@ -16,6 +16,7 @@ import {
 import { Namespace } from "@flotilla/kubernetes";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import { formatTime } from "@flotilla/base";
+import type { Json } from "@flotilla/base";
 import { findCondition, HUB, isNotFound } from "@flotilla/apimachinery";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -292,4 +293,43 @@ test("a work has the name of its set, unless another work has that name", async 
     )
     .toSorted();
   expect(named).toEqual(["c1/web 1", "c2/web theirs", expect.stringMatching(/^c2\/web[0-9a-f]{5} 1$/), "c3/web 1"]);
+});
+
+test("the summary names the clusters whose reports are stale, until they report again", async () => {
+  // Without it, the Placement leaves a cluster that does not report.
+  const tolerations = [{ key: "cluster.open-cluster-management.io/unreachable", operator: "Exists" }];
+  await fleet.client.patch(
+    OcmPlacement,
+    { cluster: HUB, namespace: "shop", name: "all" },
+    { spec: { tolerations } },
+    { type: "merge" },
+  );
+  await roll({ type: "All" });
+  for (const cluster of CLUSTERS) await report(cluster);
+  const setAvailable = async (status: "True" | "Unknown"): Promise<void> => {
+    const found = await fleet.client.get(ManagedCluster, { cluster: HUB, name: "c2" });
+    const conditions = found.status?.conditions?.map((each) =>
+      each.type === "ManagedClusterConditionAvailable" ? { ...each, status } : each,
+    );
+    const change = { status: { conditions } } as unknown as Json;
+    await fleet.client.patch(ManagedCluster, { cluster: HUB, name: "c2" }, change, {
+      type: "merge",
+      subresource: "status",
+    });
+    await fleet.settle();
+  };
+  const stale = async (): Promise<unknown> => {
+    const { status } = await fleet.client.get(ManifestWorkReplicaSet, { cluster: HUB, namespace: "shop", name: "web" });
+    const found = findCondition(status?.conditions, "Stale");
+    return found && [found.status, found.message, status?.summary?.available];
+  };
+
+  const before = await stale();
+  await setAvailable("Unknown");
+  const during = await stale();
+  await setAvailable("True");
+
+  expect(before).toBeUndefined();
+  expect(during).toEqual(["True", "the summary has the last reports of c2 (not reporting)", 3]);
+  expect(await stale()).toEqual(["False", "Every cluster reports its status", 3]);
 });

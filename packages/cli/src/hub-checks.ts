@@ -30,10 +30,19 @@ export const explainHubCheck = (name: string): string => EXPLANATIONS.get(name) 
  * checks, undefined if they may not be read.
  */
 export async function readFailedChecks(client: Client, signal: AbortSignal): Promise<string[] | undefined> {
+  const page = await readPage(client, HUB_CHECKS_PATH, signal);
+  return page === undefined ? undefined : failedChecksOf(page);
+}
+
+/** The hub's metrics; undefined if they may not be read. */
+export const readHubMetrics = (client: Client, signal: AbortSignal): Promise<string | undefined> =>
+  readPage(client, "/metrics", signal);
+
+async function readPage(client: Client, path: string, signal: AbortSignal): Promise<string | undefined> {
   const { status, body } = await client.raw(
-    { method: "GET", path: HUB_CHECKS_PATH, cluster: HUB, headers: { accept: "text/plain" } },
+    { method: "GET", path, cluster: HUB, headers: { accept: "text/plain" } },
     signal,
   );
   const page = await readText(body);
-  return status === 401 || status === 403 ? undefined : failedChecksOf(page);
+  return status === 401 || status === 403 ? undefined : page;
 }

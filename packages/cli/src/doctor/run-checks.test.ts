@@ -7,10 +7,11 @@ import { forbidden } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { plain } from "../paint.ts";
 import { defineCheck } from "./check.ts";
+import { CHECKS } from "./checks/index.ts";
 import type { DoctorCheck, DoctorFinding } from "./check.ts";
 import { createHubLists } from "./context.ts";
 import type { DoctorContext } from "./context.ts";
-import { samplesOf } from "./metrics-samples.ts";
+import { samplesOf } from "../health/metrics-samples.ts";
 import { renderDoctor } from "./render-doctor.ts";
 import { runChecks } from "./run-checks.ts";
 import { slimObject } from "./slim-objects.ts";
@@ -243,4 +244,45 @@ test("the text has the findings with their commands first, and then a line for e
     "",
     "1 problem, 0 warnings in what was checked, 1 could not check everything; 2 checks",
   ]);
+});
+
+test("problems come before warnings, and of both those of the first checks come first", async () => {
+  const found = (severity: "problem" | "warning", about: string): DoctorFinding => ({
+    severity,
+    about,
+    seen: "It is wrong.",
+    fix: "Correct it.",
+    commands: [],
+  });
+  const report = await runChecks(
+    [
+      check("hub", async () => ({
+        seen: "",
+        findings: [found("warning", "the store"), found("problem", "the lease")],
+      })),
+      check("members", async () => ({ seen: "", findings: [found("problem", "member paris")] })),
+      check("workloads", async () => ({
+        seen: "",
+        findings: [found("problem", "Deployment shop/web"), found("warning", "Deployment shop/api")],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  const text = renderDoctor(report, { paint: plain });
+  expect(text.match(/^(?:PROBLEM|WARNING) .*$/gm)).toEqual([
+    "PROBLEM hub: the lease",
+    "PROBLEM members: member paris",
+    "PROBLEM workloads: Deployment shop/web",
+    "WARNING hub: the store",
+    "WARNING workloads: Deployment shop/api",
+  ]);
+});
+
+test("causes are checked before what follows from them", () => {
+  const names = CHECKS.map(({ name }) => name);
+  const order = ["hub", "members", "policies", "bindings", "works", "workloads", "drift"];
+
+  expect(names.filter((name) => order.includes(name))).toEqual(order);
 });

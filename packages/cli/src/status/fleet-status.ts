@@ -127,6 +127,7 @@ export interface WorkloadStatus {
 export type Problem =
   | "hub without controllers"
   | "check of the hub failed"
+  | "program of the hub failing"
   | "component not ready"
   | "member not available"
   | "policy failed"

@@ -211,3 +211,37 @@ test("a fleet without releases, autoscalers and quotas costs one request for eac
 
   expect(asked.length).toBe(2 * without);
 });
+
+test("a dead aggregated server and a failing webhook of the hub are problems, as for doctor", async () => {
+  const service = {
+    apiVersion: "apiregistration.k8s.io/v1",
+    kind: "APIService",
+    metadata: { name: "v1.example.com" },
+    spec: { group: "example.com", version: "v1", service: { namespace: "default", name: "api" } },
+    status: {
+      conditions: [{ type: "Available", status: "False", reason: "MissingEndpoints", message: "no endpoints" }],
+    },
+  };
+  const text =
+    'flotilla_admission_webhook_failures{name="guard.example.com",type="validating",configuration="guard"} 3\n';
+
+  const { unhealthy } = await read(hubWith({ clusters: [], apiservices: [service] }, [], { status: 200, text }));
+
+  expect(unhealthy.worst.map(({ problem, kind, name, reason }) => [problem, kind, name, reason.split(".")[0]])).toEqual(
+    [
+      ["program of the hub failing", "admission webhook", "guard.example.com", "Its last 3 calls failed"],
+      [
+        "program of the hub failing",
+        "APIService",
+        "v1.example.com",
+        "It is unavailable: no endpoints (MissingEndpoints)",
+      ],
+    ],
+  );
+});
+
+test("a user who may not read the hub's metrics sees that its webhooks were not looked at", async () => {
+  const { notChecked } = await read(hubWith({ clusters: [] }, [], { status: 403, text: "no" }));
+
+  expect(notChecked).toContain("the hub's webhooks: you are not allowed to read /metrics");
+});

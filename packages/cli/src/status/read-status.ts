@@ -20,15 +20,23 @@ import {
   OCM_HUB_NAMESPACE,
   OcmPlacement,
 } from "@flotilla/ocm";
-import { Deployment, Event, Lease, Namespace } from "@flotilla/kubernetes";
+import { APIService, Deployment, Event, Lease, Namespace } from "@flotilla/kubernetes";
 import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { FleetRollout, RECORD_FAILED, UNSETTLED_RELEASES, unservingMembers, unservingText } from "@flotilla/flotilla";
+import {
+  FleetRollout,
+  RECORD_FAILED,
+  UNSETTLED_RELEASES,
+  unservingMembers,
+  unservingText,
+  whyUnavailable,
+} from "@flotilla/flotilla";
 import { eachObject, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { readFailedChecks } from "../hub-checks.ts";
+import { brokenPrograms, hubProgramsOf } from "../health/hub-programs.ts";
+import { readFailedChecks, readHubMetrics } from "../hub-checks.ts";
 import type { ComponentsStatus, FleetStatus, Problem, WorkloadStatus } from "./fleet-status.ts";
 import { createObjectReader } from "./object-reader.ts";
 import { readIneffective, slimPolicy } from "./ineffective.ts";
@@ -82,17 +90,20 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const releases = createReleaseCollector(nowMs);
   const uses = createPlacementUses();
 
-  const [clusters, managedClusters, leases, components, failedChecks, controllers] = await Promise.all([
-    all(Cluster),
-    all(ManagedCluster),
-    Promise.all([
-      all(Lease, { namespace: KARMADA_CLUSTER_NAMESPACE }),
-      all(Lease, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }),
-    ]),
-    readComponents(client, signal),
-    readFailedChecks(client, signal),
-    readControllers({ client, clock, signal }),
-  ]);
+  const [clusters, managedClusters, leases, components, failedChecks, metrics, services, controllers] =
+    await Promise.all([
+      all(Cluster),
+      all(ManagedCluster),
+      Promise.all([
+        all(Lease, { namespace: KARMADA_CLUSTER_NAMESPACE }),
+        all(Lease, { fieldSelector: `metadata.name=${CLUSTER_LEASE}` }),
+      ]),
+      readComponents(client, signal),
+      readFailedChecks(client, signal),
+      readHubMetrics(client, signal),
+      all(APIService),
+      readControllers({ client, clock, signal }),
+    ]);
   // Reporting an empty fleet would be wrong.
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
     throw new FlotillaError(
@@ -100,6 +111,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
   for (const check of failedChecks ?? []) collector.hubCheck(check);
+  for (const broken of brokenPrograms(hubProgramsOf(services, metrics ?? ""), nowMs)) collector.program(broken);
   const missing = controllersProblem(controllers);
   if (missing) collector.controllers(`${missing.what}; ${missing.try}`);
   // Without controllers the components that they embody are not ready either: one cause.
@@ -119,9 +131,13 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   };
   const areAllKnown = !notShown.has(Cluster.plural) && !notShown.has(ManagedCluster.plural);
   fleet.names = areAllKnown ? new Set(members.map(({ name }) => name)) : undefined;
+  const away = new Set(
+    managedClusters.filter((cluster) => whyUnavailable(cluster) !== undefined).map(({ metadata }) => metadata.name),
+  );
   const seeWork = (work: DeepReadonly<ManifestWork>): void => {
     if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
-    workloads.push(...summariseManifests(work).filter((row) => namespace === undefined || row.namespace === namespace));
+    const rows = summariseManifests(work, away.has(work.metadata.namespace ?? ""));
+    workloads.push(...rows.filter((row) => namespace === undefined || row.namespace === namespace));
     collector.manifestWork(work);
     candidates.push(...candidatesOfWork(work, { nowMs, members: fleet.names }));
   };
@@ -223,7 +239,12 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     }),
     notShown: [...notShown].toSorted(),
     notChecked: [
-      ...uncheckedParts({ isHubChecked: failedChecks !== undefined, controllers, components }),
+      ...uncheckedParts({
+        isHubChecked: failedChecks !== undefined,
+        areWebhooksChecked: metrics !== undefined,
+        controllers,
+        components,
+      }),
       ...reports.unseen,
       ...keptReleases.unseen,
       ...unsettled.unseen,
@@ -268,15 +289,18 @@ function checkedParts({
 /** What the user may not read. */
 function uncheckedParts({
   isHubChecked,
+  areWebhooksChecked,
   controllers,
   components,
 }: {
   isHubChecked: boolean;
+  areWebhooksChecked: boolean;
   controllers: FleetStatus["controllers"];
   components: readonly ComponentsStatus[] | undefined;
 }): string[] {
   return [
     ...(isHubChecked ? [] : ["the hub's own checks: you are not allowed to read /readyz"]),
+    ...(areWebhooksChecked ? [] : ["the hub's webhooks: you are not allowed to read /metrics"]),
     ...(controllers.state === "unknown"
       ? ["whether the hub's controllers run: you are not allowed to list leases in karmada-system"]
       : []),

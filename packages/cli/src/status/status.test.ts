@@ -807,6 +807,7 @@ describe("as text", () => {
       { name: "a", kind: "Deployment", desired: 3, ready: undefined, state: "Progressing", applied: "True" },
       { name: "b", kind: "CloneSet", desired: 3, ready: 2, state: undefined },
     ]);
+    expect(summariseManifests(work, true)).toMatchObject([{ stale: true }, { stale: true }]);
   });
 
   test("an empty fleet shows the next command", () => {

@@ -5,6 +5,7 @@ import type { PropagationPolicy, ResourceBinding, Work } from "@flotilla/karmada
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberStatus, Problem, UnhealthySummary, UnhealthyObject } from "./fleet-status.ts";
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
+import type { BrokenProgram } from "../health/hub-programs.ts";
 import { joinCauses, nameMembers } from "../health/name-members.ts";
 import { noticesOf } from "../health/notices.ts";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
@@ -20,31 +21,32 @@ const MAX_WORST = 1000;
 const RANKS: Readonly<Record<Problem, number>> = {
   "hub without controllers": 0,
   "check of the hub failed": 1,
-  "component not ready": 2,
-  "member not available": 3,
-  "release failed": 4,
-  "release without progress": 5,
-  "release waiting for a decision": 6,
-  "ManifestWork failed": 7,
-  "binding not applied": 8,
-  "Work failed": 9,
-  "policy without members": 10,
-  "binding not scheduled": 11,
-  "policy selecting members without the kind": 12,
-  "policy failed": 13,
-  "workload unhealthy": 14,
-  "ManifestWork unhealthy": 15,
-  "rule failed": 16,
-  "rollout stopped": 17,
-  "autoscaler failing": 18,
-  "autoscaler at its maximum": 19,
-  "quota exceeded": 20,
-  "quota without effect": 21,
-  "workload naming missing pods": 22,
-  "Placement unsatisfied": 23,
-  "Work waiting for a deletion": 24,
-  "binding without a policy": 25,
-  "binding suspended": 26,
+  "program of the hub failing": 2,
+  "component not ready": 3,
+  "member not available": 4,
+  "release failed": 5,
+  "release without progress": 6,
+  "release waiting for a decision": 7,
+  "ManifestWork failed": 8,
+  "binding not applied": 9,
+  "Work failed": 10,
+  "policy without members": 11,
+  "binding not scheduled": 12,
+  "policy selecting members without the kind": 13,
+  "policy failed": 14,
+  "workload unhealthy": 15,
+  "ManifestWork unhealthy": 16,
+  "rule failed": 17,
+  "rollout stopped": 18,
+  "autoscaler failing": 19,
+  "autoscaler at its maximum": 20,
+  "quota exceeded": 21,
+  "quota without effect": 22,
+  "workload naming missing pods": 23,
+  "Placement unsatisfied": 24,
+  "Work waiting for a deletion": 25,
+  "binding without a policy": 26,
+  "binding suspended": 27,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Problem = "hub without controllers";
@@ -68,6 +70,8 @@ interface Said {
 export interface UnhealthyCollector {
   /** A failing health check of the hub, by name. */
   hubCheck(name: string): void;
+  /** A webhook or an aggregated server that the hub's API server calls. */
+  program(broken: BrokenProgram): void;
   /** The hub's controllers do not run. */
   controllers(reason: string): void;
   /** A component of the hub that is not ready. */
@@ -106,6 +110,7 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
 
   return {
     hubCheck: (name) => note("check of the hub failed", { kind: "hub", metadata: { name } }, explainHubCheck(name)),
+    program: ({ kind, name, seen }) => note("program of the hub failing", { kind, metadata: { name } }, seen),
     controllers: (reason) => note(NO_CONTROLLERS, { kind: "hub", metadata: { name: "controllers" } }, reason),
     component: (namespace, name) =>
       note("component not ready", { kind: "Deployment", metadata: { namespace, name } }, "the component is not ready"),

@@ -150,8 +150,14 @@ function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["s
   return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
 }
 
-/** The objects of a ManifestWork that run pods. Their numbers are known if the work asks for them as feedback. */
-export function summariseManifests({ metadata, spec, status }: DeepReadonly<ManifestWork>): WorkloadStatus[] {
+/**
+ * The objects of a ManifestWork that run pods. Their numbers are known if the work asks for them as feedback. `isStale`:
+ * the cluster does not report.
+ */
+export function summariseManifests(
+  { metadata, spec, status }: DeepReadonly<ManifestWork>,
+  isStale = false,
+): WorkloadStatus[] {
   const reported = new Map(
     status?.resourceStatus?.manifests?.map((manifest) => [manifest.resourceMeta.ordinal ?? 0, manifest]),
   );
@@ -181,6 +187,7 @@ export function summariseManifests({ metadata, spec, status }: DeepReadonly<Mani
                 ? "UpToDate"
                 : undefined
             : undefined,
+        stale: isStale || undefined,
         applied: findCondition(conditions, "Applied")?.status ?? "Unknown",
         placement: `${metadata.namespace ?? ""} (ManifestWork ${metadata.name})`,
       },

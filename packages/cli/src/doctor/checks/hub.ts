@@ -9,7 +9,7 @@ import { defineCheck } from "../check.ts";
 import { isHere } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../check.ts";
-import { samplesOf } from "../metrics-samples.ts";
+import { samplesOf } from "../../health/metrics-samples.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 
 export interface HubFacts {

@@ -1,22 +1,17 @@
 /** Checks the programs of others that the hub's API server calls: admission and conversion webhooks, aggregated servers. */
-import { APIService, availabilityOf } from "@flotilla/kubernetes";
-import { formatAge } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
+import { APIService } from "@flotilla/kubernetes";
+import { brokenPrograms, hubProgramsOf, isFailing, isUnavailable } from "../../health/hub-programs.ts";
+import type { HubPrograms } from "../../health/hub-programs.ts";
+import { samplesOf } from "../../health/metrics-samples.ts";
+import type { Sample } from "../../health/metrics-samples.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
-import { samplesOf } from "../metrics-samples.ts";
-import type { Sample } from "../metrics-samples.ts";
 import { askRaw } from "../raw-answers.ts";
 
-export interface WebhookFacts {
-  services: readonly DeepReadonly<APIService>[];
-  /** Calls in a row that failed, by webhook. */
-  failing: readonly Sample[];
+export interface WebhookFacts extends HubPrograms {
   /** Calls and their total duration, by webhook and operation. */
   calls: readonly Sample[];
   seconds: readonly Sample[];
-  /** Calls in a row that failed, by definition. */
-  failingConversions: readonly Sample[];
   unseen: readonly string[];
 }
 
@@ -38,52 +33,24 @@ export const webhooksCheck = defineCheck<WebhookFacts>({
     if (page.status !== 200) unseen.push(`the hub's metrics: it returned ${page.status}`);
     const text = page.status === 200 ? page.text : "";
     return {
-      services: services.filter(({ spec }) => spec.service !== undefined),
-      failing: samplesOf(text, "flotilla_admission_webhook_failures"),
+      ...hubProgramsOf(services, text),
       calls: samplesOf(text, `${DURATIONS}_count`),
       seconds: samplesOf(text, `${DURATIONS}_sum`),
-      failingConversions: samplesOf(text, "flotilla_conversion_webhook_failures"),
       unseen,
     };
   },
-  judge({ services, failing, calls, seconds, failingConversions, unseen }, { nowMs }) {
-    const unavailable = services.filter((service) => availabilityOf(service)?.status !== "True");
-    const dead = failing.filter(({ value }) => value > 0);
+  judge(facts, { nowMs }) {
+    const { services, failing, calls, seconds, unseen } = facts;
+    const unavailable = services.filter(isUnavailable);
+    const dead = failing.filter(isFailing);
     const findings: DoctorFinding[] = [
-      ...dead.map(({ labels, value }): DoctorFinding => ({
+      ...brokenPrograms(facts, nowMs).map(({ kind, name, seen, fix, commands }): DoctorFinding => ({
         severity: "problem",
-        about: `admission webhook ${labels["name"] ?? ""}`,
-        seen: `Its last ${counted(value, "call")} failed. Requests that it is for fail if its failurePolicy is Fail, and are carried out without it otherwise.`,
-        fix: "Restore its server, or delete its configuration. The hub's log has the reason.",
-        commands: [
-          `kubectl get ${labels["type"] ?? "validating"}webhookconfiguration ${labels["configuration"] ?? "NAME"} -o yaml`,
-        ],
+        about: kind === "conversion webhook" ? `${kind} of ${name}` : `${kind} ${name}`,
+        seen,
+        fix,
+        commands,
       })),
-      ...failingConversions
-        .filter(({ value }) => value > 0)
-        .map(({ labels, value }): DoctorFinding => ({
-          severity: "problem",
-          about: `conversion webhook of ${labels["crd_name"] ?? ""}`,
-          seen: `Its last ${counted(value, "call")} failed. Objects cannot be read or written in versions other than the stored one.`,
-          fix: "Restore its server. The hub's log has the reason.",
-          commands: [`kubectl get crd ${labels["crd_name"] ?? "NAME"} -o yaml`],
-        })),
-      ...unavailable.map((service): DoctorFinding => {
-        const { name } = service.metadata;
-        const { reason = "", message = "", lastTransitionTime } = availabilityOf(service) ?? {};
-        const since =
-          lastTransitionTime === undefined ? "" : ` for ${formatAge(nowMs - Date.parse(lastTransitionTime))}`;
-        return {
-          severity: "problem",
-          about: `APIService ${name}`,
-          seen:
-            reason === ""
-              ? "It has not been checked yet."
-              : `It is unavailable${since}: ${message} (${reason}). Its kinds cannot be used, and Namespaces cannot be deleted.`,
-          fix: "Restore its server, or delete the APIService.",
-          commands: [`kubectl describe apiservice ${name}`],
-        };
-      }),
       ...slowWebhooks(calls, seconds, dead),
     ];
     const names = new Set([...calls, ...failing].map(({ labels }) => labels["name"] ?? ""));

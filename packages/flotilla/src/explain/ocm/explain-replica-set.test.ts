@@ -177,3 +177,18 @@ test("reports what a cluster rejects in the work", () => {
   ]);
   expect(problems).toMatchObject([{ what: 'c1: namespaces "nowhere" not found' }]);
 });
+
+test("a cluster that does not report is not counted as succeeded, and is named with what it last reported", () => {
+  const set = makeSet({ type: "All" });
+  const works = ["oslo", "paris"].map((cluster) => makeWork(set, cluster, succeeded));
+
+  const { rollout, problems } = explainReplicaSet(set, {
+    verdictOf: () => group("oslo", "paris"),
+    works,
+    whyAway: (cluster) => (cluster === "paris" ? "not reporting" : undefined),
+    nowMs: NOW,
+  });
+
+  expect(rollout[0]?.counts).toEqual({ Succeeded: 1, Stale: 1 });
+  expect(problems.map(({ what }) => what)).toEqual(["paris: it is not reporting; it last reported Succeeded"]);
+});

@@ -24,6 +24,8 @@ export interface ReplicaSetViews {
   verdictOf(placement: string): Verdict;
   /** All works of the set. */
   works: readonly Work[];
+  /** Why what the cluster last reported may have changed since. */
+  whyAway?(cluster: string): string | undefined;
   nowMs: number;
 }
 
@@ -41,10 +43,12 @@ const WAITING = "Waiting";
 /** Not finished within the strategy's deadline. */
 const TIMED_OUT = "TimeOut";
 const REJECTED = "Rejected";
+/** What the cluster last reported may have changed since. */
+const STALE = "Stale";
 
 export function explainReplicaSet(
   set: ReplicaSet,
-  { verdictOf, works, nowMs }: ReplicaSetViews,
+  { verdictOf, works, whyAway, nowMs }: ReplicaSetViews,
 ): ReplicaSetExplanation {
   // A work that is being deleted counts only if there is no other.
   const byCluster = new Map(
@@ -72,7 +76,7 @@ export function explainReplicaSet(
       .filter((work) => !isLeaving(work) && isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
     const { reason, timedOut } = waitingForecast(rolloutStrategy, groups, current, nowMs);
     const rows = chosen.map((cluster) =>
-      applyStrategy(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason),
+      markStale(applyStrategy(rowOf(set, name, cluster, byCluster.get(cluster)), timedOut, reason), whyAway?.(cluster)),
     );
     const counts = new Map<string, number>();
     for (const { state } of rows) counts.set(state, (counts.get(state) ?? 0) + 1);
@@ -150,6 +154,12 @@ function applyStrategy(row: Row, timedOut: ReadonlySet<string>, reason: string |
     : row;
 }
 
+/** A row that only says what the cluster is yet to get is not stale. */
+function markStale(row: Row, why: string | undefined): Row {
+  if (why === undefined || row.work === undefined) return row;
+  return { ...row, state: STALE, message: `it is ${why}; it last reported ${row.state}` };
+}
+
 function rowOf(set: ReplicaSet, placement: string, cluster: string, work: Work | undefined): Row {
   if (!work) return { cluster, state: WAITING };
   const name = { work: work.metadata.name };
@@ -204,6 +214,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   Failed: "it failed",
   [REJECTED]: "the cluster rejects the work",
   [TIMED_OUT]: "the cluster did not finish within progressDeadline",
+  [STALE]: "the cluster does not report",
 };
 
 function rowProblems({ cluster, state, work, message, unhealthy = [] }: Row, nowMs: number): Problem[] {
@@ -211,7 +222,7 @@ function rowProblems({ cluster, state, work, message, unhealthy = [] }: Row, now
   const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;
   if (failure !== undefined) {
     const what = state === TIMED_OUT && message ? `${failure}: ${message}` : (message ?? failure);
-    return [{ what: `${cluster}: ${what}`, try: advice }];
+    return [{ what: `${cluster}: ${what}`, try: state === STALE ? `run 'flotilla doctor'` : advice }];
   }
   return unhealthy.flatMap(({ kind, namespace, name, unhealthy: wrong, unhealthySince }) => {
     const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs);

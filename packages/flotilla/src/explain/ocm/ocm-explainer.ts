@@ -26,6 +26,7 @@ import { findDeliveringWorks } from "./delivering-works.ts";
 import { explainPlacement } from "./explain-placement.ts";
 import { explainReplicaSet } from "./explain-replica-set.ts";
 import { explainOneOf, explainWork, type WorkViews } from "./explain-work.ts";
+import { whyUnavailable } from "../../ocm/why-unavailable.ts";
 import { verdictOn } from "./work-verdict.ts";
 import { bindingName, CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 
@@ -181,6 +182,7 @@ export function createOcmExplainer({
           ...explainReplicaSet(set, {
             verdictOf: (placement) => verdictOf(namespace, placement),
             works: own,
+            whyAway: (name) => whyUnavailable(clusters.get({ cluster: hub, name })),
             nowMs: clock.now(),
           }),
         };

@@ -15,6 +15,7 @@ import { findCondition, isConditionTrue, withCondition, type NextCondition } fro
 import { planRollout, RolloutError, type DecisionGroup, type RolloutPlan } from "../rollout/index.ts";
 import { handedOver, isCurrent, placementOf, workFor, type IsTaken } from "./child-works.ts";
 import type { Decided, Verdict } from "./decided.ts";
+import { STALE } from "../../flotilla-names.ts";
 import { rolloutOf } from "./rollout-state.ts";
 
 type ReplicaSet = DeepReadonly<ManifestWorkReplicaSet>;
@@ -32,6 +33,8 @@ export interface ReplicaSetPlan {
 export interface ReplicaSetInput {
   decidedOf(placement: string): Verdict;
   isTaken?: IsTaken;
+  /** Why what the cluster last reported may have changed since. */
+  whyAway?(cluster: string): string | undefined;
   works: readonly Work[];
   nowMs: number;
   now: string;
@@ -50,7 +53,7 @@ const NOTHING: ManifestWorkReplicaSetSummary = {
 
 export function planReplicaSet(
   set: ReplicaSet,
-  { decidedOf, isTaken, works, nowMs, now }: ReplicaSetInput,
+  { decidedOf, isTaken, whyAway, works, nowMs, now }: ReplicaSetInput,
 ): ReplicaSetPlan {
   const conditionsWith = (...next: NextCondition[]): Conditions =>
     next.reduce<Conditions>(
@@ -82,6 +85,7 @@ export function planReplicaSet(
   const summaries: { name: string; availableDecisionGroups: string; summary: ManifestWorkReplicaSetSummary }[] = [];
   const problems: string[] = [];
   const stopped: string[] = [];
+  const away: string[] = [];
   let [selected, succeeded, recheck] = [0, 0, Number.POSITIVE_INFINITY];
 
   for (const { reference, decided, groups, clusters } of shares) {
@@ -90,6 +94,10 @@ export function planReplicaSet(
     const current = own.filter((work) => isCurrent(work, workFor(set, name, work.metadata.namespace ?? "", work)));
     const rollout = follow(reference, groups, current, nowMs, problems);
     const present = new Set(current.map(({ metadata }) => metadata.namespace));
+    for (const { metadata } of current) {
+      const why = whyAway?.(metadata.namespace ?? "");
+      if (why !== undefined) away.push(`${metadata.namespace ?? ""} (${why})`);
+    }
     const started = new Set<string | undefined>();
     for (const { cluster, state } of rollout?.toRollout ?? []) {
       if (state !== "ToApply" || present.has(cluster) || leaving.has(cluster)) continue;
@@ -118,6 +126,7 @@ export function planReplicaSet(
     verified(summary, problems),
     rolledOut(selected, succeeded, stopped),
     applied(summary),
+    ...staleness(set, away),
   );
   return {
     ...plan,
@@ -231,6 +240,27 @@ const no = (type: string, reason: string, message = ""): NextCondition => ({ typ
 function verified({ total }: { total: number }, problems: readonly string[]): NextCondition {
   if (problems.length > 0) return no("PlacementVerified", "NotAsExpected", problems.join("; "));
   return total === 0 ? no("PlacementVerified", "PlacementDecisionEmpty") : yes("PlacementVerified", "AsExpected");
+}
+
+/** How many clusters the message names. */
+const MAX_AWAY = 10;
+
+/** Whether the summary has reports that may have changed since. A set that was never stale has no such condition. */
+function staleness({ status }: ReplicaSet, away: readonly string[]): NextCondition[] {
+  if (away.length > 0) {
+    const more = away.length > MAX_AWAY ? ` and ${away.length - MAX_AWAY} more` : "";
+    return [
+      {
+        type: STALE,
+        status: "True",
+        reason: "ClustersNotReporting",
+        message: `the summary has the last reports of ${away.toSorted().slice(0, MAX_AWAY).join(", ")}${more}`,
+      },
+    ];
+  }
+  return findCondition(status?.conditions, STALE)
+    ? [{ type: STALE, status: "False", reason: "AllClustersReporting", message: "Every cluster reports its status" }]
+    : [];
 }
 
 /** OCM does not report when too many clusters failed. */

@@ -2,11 +2,12 @@
  * ManifestWorkReplicaSet: maintains one ManifestWork in the namespace of every cluster that its Placements chose, at
  * the pace of their rollout strategies.
  *
- * Reads: ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork.
+ * Reads: ManifestWorkReplicaSet, Placement, PlacementDecision, ManifestWork, ManagedCluster.
  * Writes: the ManifestWorks of the set; the set's status.
  * Before: placement decides. After: work applies what it wrote.
  */
 import {
+  ManagedCluster,
   ManifestWork,
   ManifestWorkReplicaSet,
   OcmPlacement,
@@ -24,6 +25,7 @@ import type { Controller, Informers, ObjectEvent } from "@flotilla/controller-ru
 import { ownerValue } from "./child-works.ts";
 import { decidedBy, type Verdict } from "./decided.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
+import { whyUnavailable } from "../why-unavailable.ts";
 import { planReplicaSet, referencesOf } from "./plan-replica-set.ts";
 import type { ReplicaSetPlan } from "./plan-replica-set.ts";
 
@@ -54,6 +56,7 @@ export function createReplicaSetController({
   const works = informers.of(ManifestWork);
   const placements = informers.of(OcmPlacement);
   const decisions = informers.of(PlacementDecision);
+  const clusters = informers.of(ManagedCluster);
   works.addIndex(BY_OWNER, ({ metadata }) =>
     metadata.labels?.[REPLICA_SET_LABEL] ? [metadata.labels[REPLICA_SET_LABEL]] : [],
   );
@@ -128,6 +131,14 @@ export function createReplicaSetController({
       watch(PlacementDecision, ({ object }) =>
         referring(object.metadata.namespace, object.metadata.labels?.[PLACEMENT_LABEL]),
       ),
+      // Its reports are stale, or current again.
+      watch(ManagedCluster, ({ object, old }) =>
+        old && whyUnavailable(old) !== whyUnavailable(object)
+          ? works
+              .list({ cluster: hub, namespace: object.metadata.name })
+              .flatMap(({ metadata }) => keysOf(sets.by(BY_OWNER, metadata.labels?.[REPLICA_SET_LABEL] ?? "")))
+          : [],
+      ),
     ],
     writes: [ManifestWork, ManifestWorkReplicaSet],
     finalizer: REPLICA_SET_FINALIZER,
@@ -142,6 +153,7 @@ export function createReplicaSetController({
           const work = works.get({ cluster: hub, namespace: cluster, name });
           return work !== undefined && !isOwn(work, owner);
         },
+        whyAway: (name) => whyUnavailable(clusters.get({ cluster: hub, name })),
         works: works.by(BY_OWNER, owner),
         nowMs,
         now: formatTime(nowMs),

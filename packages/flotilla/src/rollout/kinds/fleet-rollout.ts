@@ -164,6 +164,7 @@ export const FleetRollout = ownKind({
     "Waiting-For": ".status.waitingFor",
     Cause: ".status.failure.reason",
     Source: { path: ".spec.source", isWide: true },
+    Stale: { path: '.status.conditions[?(@.type=="Stale")].status', isWide: true },
     Unavailable: { path: ".status.unavailable", isWide: true },
     Message: { path: ".status.failure.message", isWide: true },
   },

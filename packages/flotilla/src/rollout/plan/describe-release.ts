@@ -1,5 +1,6 @@
 /** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
-import { withCondition } from "@flotilla/apimachinery";
+import { findCondition, withCondition } from "@flotilla/apimachinery";
+import { STALE } from "../../flotilla-names.ts";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { closedGates, renderGate } from "./plan-gates.ts";
 import type { Entry, Release } from "./release.ts";
@@ -58,6 +59,28 @@ const listed = (names: readonly string[]): string =>
 
 type Conditions = NonNullable<FleetRolloutStatus["conditions"]>;
 
+/** Whether the numbers have reports of members that cannot be reached. A release that was never stale has no such condition. */
+function withStaleness({ entries, input }: Release, conditions: Conditions, now: string): Conditions {
+  const away = entries.filter(({ unreachableSince }) => unreachableSince !== undefined).map(({ name }) => name);
+  if (away.length === 0 && !findCondition(conditions, STALE)) return conditions;
+  const next = withCondition(
+    conditions,
+    {
+      type: STALE,
+      ...(away.length > 0
+        ? {
+            status: "True",
+            reason: "MembersNotReporting",
+            message: `The numbers have the last reports of ${listed(away)}.`,
+          }
+        : { status: "False", reason: "AllMembersReporting", message: "Every member reports its status." }),
+      observedGeneration: input.rollout.metadata.generation,
+    },
+    now,
+  );
+  return [...next] as Conditions;
+}
+
 export function conditionsOf(release: Release, waiting: string | undefined, now: string): Conditions {
   const { status, input } = release;
   const { failure, phase } = status;
@@ -84,5 +107,5 @@ export function conditionsOf(release: Release, waiting: string | undefined, now:
           },
       now,
     );
-  return [...conditions] as Conditions;
+  return withStaleness(release, [...conditions] as Conditions, now);
 }
