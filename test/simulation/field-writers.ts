@@ -38,6 +38,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 /** The stages of the owners that a `StatusWriter` knows, where the names differ. */
 const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
+  "aggregate-release": "aggregate",
   dispatching: "execute",
   drift: "execute",
   "drift-over": "execute",

@@ -44,7 +44,7 @@ test("a Job that failed on a member that cannot be read is final", () => {
   expect(reportedProgress(job, reported, { place: place(), reason: "no way", isOutOfReach: true })).toEqual({
     cluster: "oslo",
     reason: "it failed: BackoffLimitExceeded",
-    isFinal: true,
+    final: "run",
   });
 });
 

@@ -10,7 +10,7 @@ import { capitalised, FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
+import { RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
@@ -56,7 +56,7 @@ interface Waiting {
   text: string;
   /** Unset if the hub or the object that delivers it is what is waited for. */
   copy: WaitingCopy | undefined;
-  isFinal: boolean;
+  final: Final | undefined;
 }
 
 /** The progress of one cluster; without a reason it is done. */
@@ -66,16 +66,20 @@ export interface ClusterProgress extends Standing {
 
 interface Standing {
   reason?: string;
-  /** It does not become healthy any more: a run that failed. */
-  isFinal?: boolean;
+  /** What failed, if it does not become healthy any more. */
+  final?: Final | undefined;
 }
+
+type Final = "run" | "release";
 
 const POLL_MS = 500;
 const MAX_LISTED = 5;
+/** Reasons of the condition `Released`. */
+const FAILED_RELEASES: ReadonlySet<string> = new Set(["RollingBack", "RolledBack", "Failed"]);
 /** Between two looks at pods and controllers. The first is after as long, because pods need time to start. */
 const CAUSE_MS = 5_000;
 
-/** Throws at the timeout, with what is missing, and as soon as a run has failed. */
+/** Throws at the timeout, with what is missing, and as soon as a run or a release has failed. */
 export async function waitUntilApplied(resources: readonly Template[], tools: WaitTools): Promise<void> {
   const { asking, timeoutMs, progress, onDone } = tools;
   const untilMs = asking.clock.now() + timeoutMs;
@@ -89,9 +93,9 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const title = titleOf(resource);
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
-      for (const { cluster, reason, isFinal = false } of stands) {
+      for (const { cluster, reason, final } of stands) {
         if (reason !== undefined)
-          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster), isFinal });
+          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster), final });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
           onDone(title, cluster);
@@ -100,7 +104,12 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       if (stands.every(({ reason }) => reason === undefined)) done.add(title);
     }
     if (waiting.length === 0) return;
-    const failed = waiting.filter(({ isFinal }) => isFinal);
+    const failed = waiting.filter(({ final }) => final !== undefined);
+    if (failed.some(({ final }) => final === "release"))
+      throw new FlotillaError(
+        "ReleaseFailed",
+        `${await renderWaiting(failed, tools)}. Correct the template, or continue with 'flotilla rollout retry'; 'flotilla rollout status' has the details`,
+      );
     if (failed.length > 0)
       throw new FlotillaError(
         "RunFailed",
@@ -282,12 +291,29 @@ async function templateProgress(
   const stands = [
     ...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })),
     ...failures.map((failure) => reportedProgress(template, binding, failure)),
-  ].map((stand): ClusterProgress => (isMoved ? { ...stand, isFinal: false } : stand));
+  ].map((stand): ClusterProgress => (isMoved ? { ...stand, final: undefined } : stand));
+  const unreleased = unreleasedReason(resource, binding);
+  // Members whose wave is not open are healthy, in the revision before.
+  if (unreleased) return [unreleased, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy"
     ? stands
     : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/** What the release waits for, or why it failed. A condition about an earlier template is ignored. */
+function unreleasedReason(
+  { metadata }: Template,
+  { status }: DeepReadonly<ResourceBinding>,
+): ClusterProgress | undefined {
+  const released = findCondition(status?.conditions, RELEASED);
+  if (released?.status !== "False" || released.observedGeneration !== metadata.generation) return undefined;
+  return {
+    cluster: HUB,
+    reason: released.message ?? "",
+    final: FAILED_RELEASES.has(released.reason ?? "") ? "release" : undefined,
+  };
 }
 
 /**
@@ -357,7 +383,7 @@ function refusalOf({ status }: DeepReadonly<ResourceBinding>, cluster: string): 
 /** The rule of a kind can be satisfied while a new pod does not start beside the old ones. */
 function healthReason(copy: Template, health: string): Standing {
   const wrong = whyUnhealthy(copy, health);
-  if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, isFinal: true };
+  if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, final: "run" };
   if (wrong) return { reason: wrong.message };
   return health === "Healthy" ? {} : { reason: "it is not healthy yet" };
 }
@@ -400,5 +426,5 @@ function reportedReason(
   const { replicas } = binding.spec.clusters?.find(({ name }) => name === cluster) ?? {};
   const copy = { apiVersion, kind, metadata: { name: metadata.name }, spec: { replicas }, status: item.status };
   const observed = healthReason(copy, item.health ?? "Unknown");
-  return observed.isFinal || item.health === "Healthy" ? observed : unhealthy;
+  return observed.final || item.health === "Healthy" ? observed : unhealthy;
 }

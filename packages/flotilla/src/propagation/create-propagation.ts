@@ -27,6 +27,7 @@ import type {
   StatusWriter,
 } from "@flotilla/controller-runtime";
 import { createAggregateController } from "./aggregate/aggregate-controller.ts";
+import type { ReleaseStandingOf } from "./aggregate/count-release.ts";
 import { createTemplateStatus } from "./aggregate/template-status.ts";
 import type { TemplateStatus } from "./aggregate/template-status.ts";
 import { createAttachController } from "./dependencies/attach-controller.ts";
@@ -94,6 +95,9 @@ export interface Releases {
   of: ReleaseOf;
   /** Keys of the bindings whose release gave a member something else. */
   changes(): Source<ObjectKey>;
+  standingOf: ReleaseStandingOf;
+  /** Keys of the bindings whose release is at another point. */
+  standings(): Source<ObjectKey>;
 }
 
 export interface Propagation {
@@ -332,6 +336,8 @@ function bindingStages(
       heldWorksOf,
       templates,
       templateChanges: templates.source(bindingOf, { statusToo: true }),
+      releaseOf: scope === namespacedScope ? deps.releases?.standingOf : undefined,
+      releaseChanges: scope === namespacedScope ? deps.releases?.standings() : undefined,
       interpreter,
       ruleChanges: ruleChanges(),
       reportRuleFailure,

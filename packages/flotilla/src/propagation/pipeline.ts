@@ -161,6 +161,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.aggregatedStatus",
       "ResourceBinding.status.conditions[FullyApplied]",
       "ResourceBinding.status.conditions[Stale]",
+      "ResourceBinding.status.conditions[Released]",
       "ResourceBinding.status.conditions[Healthy]",
       "template.status",
     ],

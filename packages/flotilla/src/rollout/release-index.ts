@@ -19,6 +19,7 @@ import { compileLabelSelector } from "../propagation/label-selector.ts";
 import { releaseDigest } from "../propagation/released-part.ts";
 import type { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { describeStanding, standingOf } from "./release-standing.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 type Rollout = DeepReadonly<FleetRollout>;
@@ -80,13 +81,17 @@ export function createReleaseIndex({
   function allOf(template: Template): readonly Rollout[] {
     const { group, kind } = gvkOf(template);
     const { namespace = "", name, uid } = template.metadata;
-    return rollouts
-      .by(BY_TARGET, targetId(namespace, group, kind, name))
+    const found = rollouts.by(BY_TARGET, targetId(namespace, group, kind, name));
+    // Most templates have no release, and are asked for at every report of a member.
+    if (found.length === 0) return found;
+    return found
       .filter(({ spec }) => spec.target.uid === undefined || spec.target.uid === uid)
       .toSorted((a, b) => b.spec.number - a.spec.number);
   }
-  const rolloutsOf = (template: Template): readonly Rollout[] =>
-    allOf(template).filter(({ spec }) => spec.source === "Strategy");
+  function rolloutsOf(template: Template): readonly Rollout[] {
+    const all = allOf(template);
+    return all.length === 0 ? all : all.filter(({ spec }) => spec.source === "Strategy");
+  }
 
   function strategyOf(template: Template): DeepReadonly<RolloutStrategy> | undefined {
     if (!isReleasable(template) || hasOwnPartition(template)) return undefined;
@@ -121,6 +126,25 @@ export function createReleaseIndex({
       if (!strategy && newest.status?.phase === "Succeeded") return undefined;
       return newest.status?.clusters ? releaseFrom(newest, get) : "pending";
     },
+    standingOf(template) {
+      if (!isReleasable(template)) return undefined;
+      const [newest] = rolloutsOf(template);
+      if (!newest) return undefined;
+      if (newest.spec.revision !== releaseDigest(template))
+        return strategyOf(template) || !(isFinished(newest) || hasOwnPartition(template)) ? "pending" : undefined;
+      if (newest.status?.phase === "Succeeded" && !strategyOf(template)) return undefined;
+      const { namespace = "" } = template.metadata;
+      return standingOf(newest, (name) => get(namespace, name));
+    },
+    standings: (): Source<ObjectKey> =>
+      informerSource(rollouts, ({ cluster, object, old, deleted }) =>
+        deleted ||
+        !old ||
+        isAssignedDifferently(old, object) ||
+        describeStanding(old).message !== describeStanding(object).message
+          ? [bindingKeyOfRollout(cluster, object)]
+          : [],
+      ),
     changes: (): Source<ObjectKey> =>
       informerSource(rollouts, ({ cluster, object, old, deleted }) =>
         deleted || !old || isAssignedDifferently(old, object) ? [bindingKeyOfRollout(cluster, object)] : [],

@@ -2,9 +2,9 @@
  * Aggregate combines the members' statuses onto the binding and the template, so that `kubectl get` on the hub shows
  * the fleet.
  *
- * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template; whether Clusters are ready.
- * Writes: `aggregatedStatus` and the conditions `FullyApplied`, `Healthy` and `Stale` of the binding; the template's
- * status.
+ * Reads: ResourceBinding or ClusterResourceBinding, its Works, its template and its release; whether Clusters are ready.
+ * Writes: `aggregatedStatus` and the conditions `FullyApplied`, `Healthy`, `Stale` and `Released` of the binding; the
+ * template's status.
  * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
 import { Cluster, Work } from "@flotilla/karmada";
@@ -27,6 +27,8 @@ import { RELIST_RETRY_MS } from "../templates.ts";
 import type { Templates } from "../templates.ts";
 import { isFinishedRun } from "../finished-run.ts";
 import { jobItems } from "../job-items.ts";
+import { countUpdated, planReleased, withReleaseRevisions } from "./count-release.ts";
+import type { ReleaseStandingOf } from "./count-release.ts";
 import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
 import {
   areAllRead,
@@ -55,6 +57,9 @@ export interface AggregateDependencies {
   templates: Pick<Templates, "get" | "kindOf">;
   /** Keys of the bindings whose template changed, its status included. */
   templateChanges: Source<ObjectKey>;
+  releaseOf?: ReleaseStandingOf | undefined;
+  /** Keys of the bindings whose release is at another point. */
+  releaseChanges?: Source<ObjectKey> | undefined;
   interpreter: Pick<Interpreter, "aggregateStatus" | "conditionSums">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
@@ -124,6 +129,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       { source: deps.ruleChanges },
       // A status that another client overwrote is restored.
       { source: deps.templateChanges },
+      ...(deps.releaseChanges ? [{ source: deps.releaseChanges }] : []),
       // Its numbers are stale, or current again.
       watch(Cluster, ({ cluster: hub, object, old }) =>
         old && whyAway(old) !== whyAway(object)
@@ -164,16 +170,21 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       reportMembersRules(template, failedRules, areAllRead(binding, works));
+      const found = deps.releaseOf?.(template);
+      const release = found === "pending" ? undefined : found;
+      if (found !== "pending" && planReleased(binding, template, release, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate-release", (newest) => planReleased(newest, template, release, now));
       if (!(await deps.templates.kindOf(binding.spec.resource)).subresources.status) {
         // Written as an ordinary field it would be a new version of the template, and every status report a rollout.
         if (!hadReports && items.some(({ status }) => status)) deps.reportNoStatus(template, binding);
         return done;
       }
       const more = jobItems(binding, template, works, now);
-      const counted = await sum(template, [...items, ...more]);
+      const summedItems = await sum(template, [...(release ? countUpdated(items, works, release) : items), ...more]);
+      const counted = summedItems && found !== "pending" ? withReleaseRevisions(summedItems, release) : summedItems;
       const sums = counted && deps.interpreter.conditionSums("aggregateStatus", template);
       const summed = sums
-        ? planConditions(template, counted, { sums, items: [...itemsOfTargets(binding, items), ...more], now })
+        ? planConditions(template, counted, { sums, items: [...itemsOfTargets(binding, items), ...more], release, now })
         : counted;
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);

@@ -6,6 +6,8 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsIn } from "@flotilla/kubernetes";
 import type { ConditionSums, StatusItem } from "@flotilla/kubernetes";
 import { targetsOf } from "../targets.ts";
+import { withReleaseProgress } from "./count-release.ts";
+import type { ReleaseStanding } from "./count-release.ts";
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
@@ -23,14 +25,20 @@ export function itemsOfTargets(
 export interface ConditionPlan {
   readonly sums: ConditionSums;
   readonly items: readonly StatusItem[];
+  readonly release?: ReleaseStanding | undefined;
   readonly now: string;
 }
 
 /** `summed` is the template with its aggregated status. Returns the template itself when nothing differs. */
-export function planConditions(template: Template, summed: Template, { sums, items, now }: ConditionPlan): Template {
+export function planConditions(
+  template: Template,
+  summed: Template,
+  { sums, items, release, now }: ConditionPlan,
+): Template {
   const before: JsonObject = isObject(template.status) ? template.status : {};
   const status: JsonObject = isObject(summed.status) ? summed.status : {};
-  const next = sums.sum({ status, before, items });
+  const summedUp = sums.sum({ status, before, items });
+  const next = release && sums.types.includes("Progressing") ? withReleaseProgress(summedUp, release) : summedUp;
   const known = conditionsIn(before);
   const conditions = conditionsIn(next).map((condition) => withTime(condition, known, now));
   const result = conditions.length > 0 ? { ...next, conditions } : next;
