@@ -43,7 +43,7 @@ import { readIneffective, slimPolicy } from "./ineffective.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { readUnselected } from "./unselected.ts";
-import { namespacesOf, summariseManifests, summariseWorkload } from "./workloads.ts";
+import { namespacesOf, summariseManifests, summariseWorkload, withReleases } from "./workloads.ts";
 import {
   candidateOfBinding,
   candidatesOfWork,
@@ -226,7 +226,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unhealthy: result,
     releases: unsettled.active,
-    workloads,
+    workloads: withReleases(workloads, unsettled.active),
     unselected,
     ineffective,
     namespace,

@@ -6,12 +6,12 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Lease } from "@flotilla/kubernetes";
 import type { ManagedCluster } from "@flotilla/ocm";
 import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
-import type { FleetStatus, MemberStatus, UnhealthyObject } from "./fleet-status.ts";
+import type { FleetStatus, MemberStatus, UnhealthyObject, WorkloadStatus } from "./fleet-status.ts";
 import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
 import { renderRun, renderStatus } from "./render-status.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
-import { summariseManifests, summariseWorkload } from "./workloads.ts";
+import { summariseManifests, summariseWorkload, withReleases } from "./workloads.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const condition = (type: string, status: "True" | "False" | "Unknown", reason = "Test", message = "") => ({
@@ -808,6 +808,30 @@ describe("as text", () => {
       { name: "b", kind: "CloneSet", desired: 3, ready: 2, state: undefined },
     ]);
     expect(summariseManifests(work, true)).toMatchObject([{ stale: true }, { stale: true }]);
+  });
+
+  test("a workload whose release is not complete has the numbers of the release", () => {
+    const row = {
+      namespace: "shop",
+      name: "web",
+      kind: "Deployment",
+      desired: 6,
+      ready: 6,
+      updated: 6,
+    } as WorkloadStatus;
+    const release = {
+      namespace: "shop",
+      target: "deployment/web",
+      name: "web-2",
+      phase: "RolledBack",
+      updated: 2,
+      total: 6,
+    };
+
+    expect(withReleases([row, { ...row, name: "api" }], [release])).toMatchObject([
+      { name: "web", updated: 2, outdated: 4 },
+      { name: "api", updated: 6 },
+    ]);
   });
 
   test("an empty fleet shows the next command", () => {

@@ -7,6 +7,7 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
 import { objectOf, textOf } from "../members/json-parts.ts";
+import type { ReleaseStatus } from "../health/releases.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
@@ -34,6 +35,18 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
         : undefined,
     policy: policyOf(metadata.annotations ?? {}),
   };
+}
+
+/** Members report the revision of their copies as updated, which is not that of the template until the release is complete. */
+export function withReleases(
+  workloads: readonly WorkloadStatus[],
+  releases: readonly ReleaseStatus[],
+): WorkloadStatus[] {
+  const byTarget = new Map(releases.map((release) => [`${release.namespace} ${release.target}`, release]));
+  return workloads.map((workload) => {
+    const release = byTarget.get(`${workload.namespace} ${workload.kind.toLowerCase()}/${workload.name}`);
+    return release ? { ...workload, ...withOutdated(release.updated, release.total) } : workload;
+  });
 }
 
 /** The placement of a finished run that no remaining member ran: it does not run again. */
