@@ -154,8 +154,8 @@ function shown({ status: code, body, text }: Answered, step: RecordedStep): Json
   if (body["kind"] === "Status")
     return withComparedMessage({
       code,
-      ...(read["reason"] !== undefined && { reason: read["reason"] }),
-      ...(read["message"] !== undefined && { message: read["message"] }),
+      reason: read["reason"],
+      message: read["message"],
     });
   if (body["kind"] === "Table") return { code, ...tableOf(read) };
   const { apiVersion, kind: _kind, metadata, ...rest } = read;

@@ -76,7 +76,7 @@ export async function startGuideFleet(): Promise<GuideFleet> {
   const workspace = createWorkspace({
     kubectl: programPath("kubectl"),
     flotilla: join(SHIPPED_BIN, "flotilla"),
-    ...(karmadactl !== undefined && { karmadactl }),
+    karmadactl,
   });
   const { HOME: home = "" } = workspace.environment;
   writeKubeconfigs(home, kubeconfig);

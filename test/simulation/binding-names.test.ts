@@ -2,6 +2,7 @@
  * Two objects of one kind and name in different API groups need the same binding name: the first keeps it, the other
  * reports the conflict and waits.
  */
+import { omitZero } from "@flotilla/base";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import {
   ClusterPropagationPolicy,
@@ -39,7 +40,7 @@ const scopes: Record<string, { scope: "Namespaced" | "Cluster"; namespace?: stri
   };
 for (const [where, { scope, namespace, bindings, policies }] of Object.entries(scopes)) {
   describe(`two widgets of one name ${where}`, () => {
-    const place = { cluster: "hub", ...(namespace && { namespace }) };
+    const place = { cluster: "hub", ...omitZero({ namespace }) };
     const kindOf = (group: string) => dynamicKind({ group, version: "v1", kind: "Widget", plural: "widgets", scope });
     const policyFor = (group: string) => {
       const policy = makePolicy(`shop/${group}`).selects(`${group}/v1`, "Widget").duplicates("member1").build();
@@ -49,7 +50,7 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
       await fleet.client.create(kindOf(group), "hub", {
         apiVersion: `${group}/v1`,
         kind: "Widget",
-        metadata: { name: "web", ...(namespace && { namespace }) },
+        metadata: { name: "web", ...omitZero({ namespace }) },
         spec: { of: group },
       });
       await fleet.run(SETTLED_MS);

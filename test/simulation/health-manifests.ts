@@ -1,4 +1,5 @@
 /** Manifests for health-broken.test.ts and health-sound.test.ts: each shows what matters to its case. */
+import { omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Manifest } from "./health-fleet.ts";
 
@@ -76,7 +77,7 @@ export const object = (
 ): Manifest => ({
   apiVersion,
   kind,
-  metadata: { name, ...(namespace && { namespace }) },
+  metadata: { name, ...omitZero({ namespace }) },
   ...rest,
 });
 

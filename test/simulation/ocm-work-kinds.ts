@@ -1,4 +1,5 @@
 /** One manifest of many kinds, as users write them: servers default missing fields, and normalize values. */
+import { omitZero } from "@flotilla/base";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestConfigOption } from "@flotilla/ocm";
@@ -6,7 +7,7 @@ import type { JsonObject } from "@flotilla/base";
 
 const meta = (name: string, namespace: string | undefined = "default"): JsonObject => ({
   name,
-  ...(namespace && { namespace }),
+  ...omitZero({ namespace }),
   labels: { app: "kinds" },
   creationTimestamp: null,
 });

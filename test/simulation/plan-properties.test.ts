@@ -9,7 +9,7 @@ import { Cluster, Work } from "@flotilla/karmada";
 import { Namespace } from "@flotilla/kubernetes";
 import { dynamicKind } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import { compareFields, isBookkeeping } from "@flotilla/flotilla";
@@ -167,7 +167,7 @@ const override = fc
       kind: "OverridePolicy",
       metadata: { namespace: NAMESPACE, name: `${kind.toLowerCase()}-${own}` },
       spec: {
-        resourceSelectors: [{ apiVersion, kind, ...(selects.name !== undefined && { name: selects.name }) }],
+        resourceSelectors: [{ apiVersion, kind, ...defined({ name: selects.name }) }],
         overrideRules: [{ targetCluster: { clusterNames: to }, overriders }],
       },
     };

@@ -4,7 +4,7 @@ import { inVersion } from "@flotilla/apimachinery";
 import { Event, Namespace, Pod } from "@flotilla/kubernetes";
 import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization, Work } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Transport, TransportRequest } from "@flotilla/client";
 import { Explanation } from "@flotilla/flotilla";
@@ -318,7 +318,7 @@ async function followPods({ client }: TestFleet) {
 const patchFor = ({ image, partition, replicas }: ReleaseStep) => ({
   ...(image !== undefined && { template: templateWith(image) }),
   ...(partition !== undefined && { updateStrategy: { partition } }),
-  ...(replicas !== undefined && { replicas }),
+  ...defined({ replicas }),
 });
 
 const templateWith = (image: string) => ({

@@ -175,6 +175,32 @@ describe("tidy rules", () => {
       text: "try { x(); } catch {}\n",
       want: ["packages/web/ui/views/a.tsx swallows an error"],
     },
+    "a conditional spread of one field": {
+      path: "packages/base/src/a.ts",
+      text: "call({ ...(signal && { signal }) });\n",
+      want: [
+        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+      ],
+    },
+    "a conditional spread of one field under its own name": {
+      path: "packages/base/src/a.ts",
+      text: "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };\n",
+      want: [
+        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase }): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+      ],
+    },
+    "a conditional spread of one field or of nothing": {
+      path: "packages/base/src/a.ts",
+      text: "call({ ...(signal ? { signal } : {}) });\n",
+      want: [
+        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+      ],
+    },
+    "a spread that depends on another value, and a key of a map": {
+      path: "packages/base/src/a.ts",
+      text: "const pod = { ...(isOld && { age: 1 }), ...(name && { [LABEL]: name }) };\n",
+      want: [],
+    },
     "a swallowed error": {
       path: "packages/base/src/a.ts",
       text: "try { x(); } catch {}\n",

@@ -10,6 +10,9 @@ const GENERIC_NAME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 const UNIT_TEST = /^(packages|tools)\/.*\/[a-z0-9-]+\.test\.ts$/;
 const NOT_IN_A_UNIT_TEST =
   /from "(@flotilla\/testing\/(fleet|member|simulation|aggregated-server|webhook-server)\b|node:(child_process|http2?|https)")|\bcreateServer\b[^}]*\} from "node:(net|tls)"/;
+/** `...(x && { x })`, `...(a.x !== undefined ? { x: a.x } : {})`: the field is the value of the condition. */
+const CONDITIONAL_FIELD =
+  /\.\.\.\(\s*([\w.?!]+(?:\["\w+"\])?)(?: !== undefined)?\s*(?:&&|\?)\s*\{\s*(?:\w+: )?\1,?\s*\}\s*(?::\s*\{\s*\}\s*)?\)/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
@@ -41,6 +44,12 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
     /\.tsx?$/.test(path) && /catch\s*(\([^)]*\))?\s*\{\s*\}|\.catch\(\(\)\s*=>\s*(\{\}|undefined|null)\)/.test(text)
       ? "swallows an error"
       : undefined,
+  ({ path, text }) => {
+    const [found] = /\.tsx?$/.test(path) ? (CONDITIONAL_FIELD.exec(text) ?? []) : [];
+    return found === undefined
+      ? undefined
+      : `has the conditional spread ${found.replace(/\s+/g, " ")}: an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })`;
+  },
   ({ path, text }) =>
     /[ \t]+$/m.test(text) && /\.(tsx?|css|md|tpl)$/.test(path) ? "has trailing white space" : undefined,
   ({ text }) => (text !== "" && !text.endsWith("\n") ? "does not end with a line feed" : undefined),

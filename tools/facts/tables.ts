@@ -6,6 +6,7 @@
  * The words are the type, the protobuf number, then what is stated about the field. An embedded struct is JSON-inline but
  * nested in protobuf, so it stays one entry, whose key starts with a dot. The entry with the empty key is about the type itself.
  */
+import { omitZero } from "@flotilla/base";
 import type { GoField, GoPackage, GoType } from "./go-types.ts";
 import { SOURCES } from "./sources.ts";
 
@@ -117,7 +118,7 @@ function readField(
   return {
     key: inline ? `.${field.type.slice(field.type.lastIndexOf(".") + 1)}` : jsonName,
     words: words.join(" "),
-    ...(resolved.refersTo && { refersTo: resolved.refersTo }),
+    ...omitZero({ refersTo: resolved.refersTo }),
   };
 }
 
@@ -153,12 +154,12 @@ function resolve(packages: Packages, home: string, imports: Record<string, strin
   if (expression === "[]byte") return { words: "bytes" };
   if (expression.startsWith("[]")) {
     const { words, refersTo } = resolve(packages, home, imports, expression.slice(2));
-    return { words: `[]${words}`, ...(refersTo && { refersTo }) };
+    return { words: `[]${words}`, ...omitZero({ refersTo }) };
   }
   const map = /^map\[[\w.]+\](.*)$/.exec(expression);
   if (map) {
     const { words, refersTo } = resolve(packages, home, imports, map[1] ?? "");
-    return { words: `map:${words}`, ...(refersTo && { refersTo }) };
+    return { words: `map:${words}`, ...omitZero({ refersTo }) };
   }
   if (BASIC.has(expression)) return { words: expression };
   if (["int", "uint", "uint32", "uint8"].includes(expression)) return { words: "int64" };

@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 /**
  * Conditions describe the current state. They are updated only when one of their fields changed, so that a converged
  * object is not written again.
@@ -58,7 +59,7 @@ export function withCondition<C extends Condition>(
   const changed = {
     ...kept,
     ...rest,
-    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...defined({ observedGeneration }),
     lastTransitionTime,
   } as unknown as C;
   return before ? list.map((condition) => (condition === before ? changed : condition)) : [...list, changed];

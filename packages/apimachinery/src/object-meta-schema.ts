@@ -2,6 +2,7 @@
  * The schema of the fields that every object has. CRD schemas contain no more than `metadata: object`, so the machinery
  * substitutes the known fields of `ObjectMeta`.
  */
+import { omitZero } from "@flotilla/base";
 import type { Schema } from "./schema.ts";
 
 const text: Schema = { type: "string" };
@@ -81,5 +82,5 @@ export function withObjectMeta(schema: Schema): Schema {
 
 function pickNames(properties: Record<string, Schema>): Record<string, Schema> {
   const { name, generateName } = properties;
-  return { ...(name && { name }), ...(generateName && { generateName }) };
+  return { ...omitZero({ name, generateName }) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { copy, equalJson, setOwn } from "./json.ts";
+import { copy, defined, equalJson, omitZero, setOwn } from "./json.ts";
 
 const withProto = (value: unknown): object => {
   const object = {};
@@ -41,4 +41,21 @@ test("a copy shares nothing with its original and keeps hostile keys as plain ke
   expect(result).toEqual(original);
   expect(result.list[0]).not.toBe(original.list[0]);
   expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
+});
+
+test("defined keeps every value but undefined; omitZero also omits zero values, as Go does, and keeps empty lists", () => {
+  const given = { none: undefined, nothing: null, text: "", count: 0, flag: false, list: [], name: "a" };
+
+  expect(Object.entries(defined(given))).toEqual([
+    ["nothing", null],
+    ["text", ""],
+    ["count", 0],
+    ["flag", false],
+    ["list", []],
+    ["name", "a"],
+  ]);
+  expect(Object.entries(omitZero(given))).toEqual([
+    ["list", []],
+    ["name", "a"],
+  ]);
 });

@@ -77,10 +77,22 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return given === 0;
 }
 
-/** `given` without its undefined fields, so that it can be spread over defaults: `{ ...DEFAULTS, ...defined(options) }`. */
+/**
+ * `given` without its undefined fields, for JSON in which an absent field differs from an undefined one, and for options
+ * that are spread over defaults: `{ ...DEFAULTS, ...defined(options) }`.
+ */
 export function defined<T extends object>(given: T | undefined): Partial<T> {
   const result: Partial<T> = {};
   for (const key in given) if (given[key] !== undefined) result[key] = given[key];
+  return result;
+}
+
+type NonZero<T> = Exclude<T, undefined | null | "" | 0 | false>;
+
+/** `given` without its zero values, as Go's `omitzero`: undefined, null, "", 0 and false. Empty lists and maps stay. */
+export function omitZero<T extends object>(given: T): { [K in keyof T]?: NonZero<T[K]> } {
+  const result: { [K in keyof T]?: NonZero<T[K]> } = {};
+  for (const key in given) if (given[key]) result[key] = given[key] as NonZero<T[typeof key]>;
   return result;
 }
 

@@ -1,6 +1,6 @@
 /** Parses a command line into a command's arguments and flags, or reports what is wrong with it. Pure. */
 import { parseArgs } from "node:util";
-import { didYouMean, UsageError } from "@flotilla/base";
+import { didYouMean, UsageError, omitZero } from "@flotilla/base";
 import type { Command, Flag } from "./command.ts";
 import { FORMATS } from "./output.ts";
 import type { Format } from "./output.ts";
@@ -66,7 +66,7 @@ function readArguments(
   const options = Object.fromEntries(
     Object.entries(flags).map(([name, { type, short }]) => [
       name,
-      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...(short && { short }) },
+      { type: type === "boolean" ? ("boolean" as const) : ("string" as const), ...omitZero({ short }) },
     ]),
   );
   // Not strict, because Node's error messages suggest nothing and do not know our flags.

@@ -1,7 +1,7 @@
 /** The client on any transport: translates calls into Kubernetes API requests, and responses into objects. */
 import { badRequest, formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type {
   Client,
@@ -36,7 +36,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
       ? {
           fieldManager: options.fieldManager ?? fieldManager,
           ...(options.dryRun && { dryRun: "All" }),
-          ...(options.fieldValidation && { fieldValidation: options.fieldValidation }),
+          ...omitZero({ fieldValidation: options.fieldValidation }),
         }
       : usual;
 

@@ -1,4 +1,5 @@
 /** Iterates over all objects of a kind. They are read in pages, so that few are in memory at once. */
+import { omitZero } from "@flotilla/base";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ListOptions } from "./client.ts";
@@ -16,7 +17,7 @@ export async function* eachObject<T extends KubernetesObject>(
     const page = await client.list(kind, {
       ...options,
       limit: options.limit ?? PAGE_SIZE,
-      ...(next && { continue: next }),
+      ...omitZero({ continue: next }),
     });
     yield* page.items;
     next = page.continue;

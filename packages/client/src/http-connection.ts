@@ -6,6 +6,7 @@
  * certificate changes, new connections are opened and the old ones are closed after a while. After a failed attempt to
  * connect, requests fail immediately until the backoff is over, so that a dead member costs its callers nothing.
  */
+import { defined } from "@flotilla/base";
 import type { Agent } from "node:http";
 import type { TLSSocket } from "node:tls";
 import type { Clock } from "@flotilla/base";
@@ -127,7 +128,7 @@ export function createHttpConnection({
   };
 
   const become = ({ cert, key }: Pick<Credentials, "cert" | "key">): void => {
-    settings = { ...settings, ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+    settings = { ...settings, ...defined({ cert, key }) };
     failure = undefined;
     for (const { http2: session } of sessions) {
       session.close();

@@ -1,4 +1,5 @@
 /** The sockets of connections to a server: TLS, and HTTP/1.1 agents, each through the proxy if there is one. */
+import { omitZero } from "@flotilla/base";
 import type { Agent } from "node:http";
 import type http2 from "node:http2";
 import https from "node:https";
@@ -65,7 +66,7 @@ export async function openTls(
   const through = proxy && (await openTunnel(proxy, { host: hostOf(server), port: portOf(server) }, clock));
   const socket = tls.connect({
     ...tlsOptions(server, options),
-    ...(through && { socket: through }),
+    ...omitZero({ socket: through }),
     ALPNProtocols: ["h2", "http/1.1"],
   });
   socket.setNoDelay(true);

@@ -1,3 +1,4 @@
+import { omitZero } from "@flotilla/base";
 import { expect, test } from "vitest";
 import { dynamicKind } from "@flotilla/apimachinery";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
@@ -20,7 +21,7 @@ function setUp(finalizers?: string[]) {
     client.create(Widget, "hub", {
       apiVersion: "example.dev/v1",
       kind: "Widget",
-      metadata: { name: "a", namespace: "shop", ...(finalizers && { finalizers }) },
+      metadata: { name: "a", namespace: "shop", ...omitZero({ finalizers }) },
     });
   const finalizersNow = async () => (await client.get(Widget, key)).metadata.finalizers;
   return { client, create, finalizersNow };

@@ -100,7 +100,7 @@ export function manifestOf(template: unknown): Value {
     : undefined;
   return {
     ...rest,
-    metadata: { ...kept, ...(annotations && { annotations }) },
+    metadata: annotations ? { ...kept, annotations } : kept,
   };
 }
 

@@ -28,4 +28,4 @@ export interface Plan {
 export const askPlan = (
   given: { text?: string; without?: readonly string[]; namespace?: string },
   signal?: AbortSignal,
-): Promise<Plan> => request<Plan>("plan", { method: "POST", body: given, ...(signal && { signal }) });
+): Promise<Plan> => request<Plan>("plan", { method: "POST", body: given, signal });

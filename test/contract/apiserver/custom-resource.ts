@@ -1,4 +1,5 @@
 /** CustomResourceDefinitions of the contract suites: each kind has its own group, so that suites do not interfere. */
+import { omitZero } from "@flotilla/base";
 import { eventually } from "../../programs/api-servers.ts";
 import type { Answer, Api } from "../../programs/raw-client.ts";
 
@@ -42,8 +43,7 @@ export function makeCrd(
         plural: `${singular}s`,
         singular,
         kind,
-        ...(shortNames && { shortNames }),
-        ...(categories && { categories }),
+        ...omitZero({ shortNames, categories }),
       },
       versions: versions ?? [
         {

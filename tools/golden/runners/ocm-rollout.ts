@@ -1,4 +1,5 @@
 /** `ocm-rollout.jsonl`: the next clusters of a rollout, those that timed out, and when to check again. */
+import { omitZero } from "@flotilla/base";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
@@ -35,7 +36,7 @@ function run(input: JsonObject): JsonObject {
   const groupOf = (cluster: string): JsonObject => {
     const { groupName, groupIndex } = existing.find(({ clusterName }) => clusterName === cluster) ??
       groups.find(({ clusters }) => clusters.includes(cluster)) ?? { groupName: "", groupIndex: 0 };
-    return { groupIndex, ...(groupName && { groupName }) };
+    return { groupIndex, ...omitZero({ groupName }) };
   };
   const time = (ms: number): string => new Date(ms).toISOString().replace(".000Z", "Z");
   const shown = (clusters: readonly PlannedCluster[]): JsonObject[] =>

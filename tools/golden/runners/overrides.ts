@@ -1,4 +1,5 @@
 /** `overrides.jsonl`: an object, a cluster and policies to the member's copy and the record of applied overrides. */
+import { omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { planOverrides, type AppliedOverride, type OverrideInput } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
@@ -24,5 +25,5 @@ function recorded({ policyName, overriders }: AppliedOverride): JsonObject {
     ...rest,
     value: value || undefined,
   }));
-  return { policyName, overriders: { ...overriders, ...(imageOverrider && { imageOverrider }) } as unknown as Json };
+  return { policyName, overriders: { ...overriders, ...omitZero({ imageOverrider }) } as unknown as Json };
 }

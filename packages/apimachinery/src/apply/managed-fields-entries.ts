@@ -3,7 +3,7 @@
  *
  * An owner is identified by manager, operation and subresource, an Update also by its API version.
  */
-import { compareText, equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { compareText, equalJson, isObject, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
 import { inOrder } from "./field-order.ts";
 import { isFieldSet, unionOf, type FieldSet } from "./field-set.ts";
 
@@ -99,7 +99,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Owne
     manager,
     operation,
     ...(operation === "Update" && { apiVersion }),
-    ...(subresource && { subresource }),
+    ...omitZero({ subresource }),
   });
 }
 
@@ -156,7 +156,7 @@ function encodeOwner({ manager, operation, apiVersion, time, fields, subresource
     manager,
     operation,
     apiVersion,
-    ...(time !== undefined && { time }),
+    ...defined({ time }),
     fieldsType: "FieldsV1",
     fieldsV1: fields ? inOrder(fields) : {},
     ...(subresource !== "" && { subresource }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepFreeze, type Json, type JsonObject } from "@flotilla/base";
+import { deepFreeze, type Json, type JsonObject, defined } from "@flotilla/base";
 import { recordUpdate, stripManagedFields } from "./managed-fields.ts";
 import type { Schema } from "../schema.ts";
 
@@ -56,7 +56,7 @@ function record({ before, after, manager = "alpha", time = NOON, subresource, bu
 const make = (fields: JsonObject, managedFields?: Json): JsonObject => ({
   apiVersion: "v1",
   kind: "Thing",
-  metadata: { name: "a", uid: "u", ...(managedFields !== undefined && { managedFields }) },
+  metadata: { name: "a", uid: "u", ...defined({ managedFields }) },
   ...fields,
 });
 const entriesOf = (object: JsonObject): JsonObject[] =>

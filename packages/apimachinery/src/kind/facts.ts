@@ -9,7 +9,7 @@
  * type with `map=atomic` has one owner wherever it is used. Tables are loaded on first use and cached.
  */
 import { readFileSync } from "node:fs";
-import { required, type Json } from "@flotilla/base";
+import { required, type Json, defined, omitZero } from "@flotilla/base";
 import type { Schema } from "../schema.ts";
 import type { Column, ScalePaths } from "./kind.ts";
 
@@ -161,12 +161,11 @@ function readField(table: string, name: string, line: string): FactField {
     type: readType(table, type),
     optional: words.includes("optional"),
     always: words.includes("always"),
-    ...(patchStrategy && { patchStrategy }),
-    ...(patchMergeKey && { patchMergeKey }),
+    ...omitZero({ patchStrategy, patchMergeKey }),
     ...(listType && { listType: listType as "atomic" | "set" | "map" }),
     ...(listMapKeys && { listMapKeys: listMapKeys.split(",") }),
     ...(mapType && { mapType: mapType as "atomic" | "granular" }),
-    ...(values && { enum: values }),
+    ...omitZero({ enum: values }),
     // A zero default documents what absence means; it is written only where a pointer distinguishes the two.
     ...(fallback !== undefined &&
       (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false)) && { default: fallback }),
@@ -221,7 +220,7 @@ function fieldSchema(field: FactField): Schema {
     ...(field.listType && { "x-kubernetes-list-type": field.listType }),
     ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
     ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
-    ...(field.default !== undefined && { default: field.default }),
+    ...defined({ default: field.default }),
     ...(field.always && !(field.type.shape === "leaf" && field.type.pointer) && { "x-flotilla-always": true }),
   };
   if (field.enum) extras.enum = [...field.enum];
@@ -240,7 +239,7 @@ export function kindSchema(table: string, name: string): Schema {
     schema = {
       type: "object",
       properties: { apiVersion: { type: "string" }, kind: { type: "string" }, ...properties },
-      ...(requiredFields && { required: requiredFields }),
+      ...omitZero({ required: requiredFields }),
     };
     kindSchemas.set(key, schema);
   }

@@ -1,5 +1,5 @@
 /** Runs the API server's admission steps for the tests of kinds: default, prepare, validate. */
-import { deepFreeze, type DeepReadonly } from "@flotilla/base";
+import { deepFreeze, type DeepReadonly, omitZero } from "@flotilla/base";
 import type { AnyAdmission, ClusterReader, RequestInfo, Review } from "./admission.ts";
 import type { KubernetesObject } from "./meta.ts";
 
@@ -67,7 +67,7 @@ export function review<T extends KubernetesObject>(
   }) as DeepReadonly<T>;
   const ask = (): Review<T> => ({
     ...makeReview(object, old as DeepReadonly<T> | undefined, subresource),
-    ...(byController && { byController }),
+    ...omitZero({ byController }),
     warn: (text) => void warnings.push(text),
   });
   for (const { mutate } of admissions) object = deepFreeze(mutate?.(ask()) ?? object) as typeof object;

@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 import { beforeEach, describe, expect, test } from "vitest";
 import { bootstrapRbac, kubernetesKinds } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
@@ -23,7 +24,7 @@ const Saying: Kind = {
     get: (_cluster, namespace, name) => ({
       apiVersion: "oracle.example.com/v1",
       kind: "Saying",
-      metadata: { name, ...(namespace !== undefined && { namespace }) },
+      metadata: { name, ...defined({ namespace }) },
       text: "it will rain",
     }),
     list: () => [],

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey } from "node:crypto";
 import { beforeEach, describe, expect, test } from "vitest";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createAuthenticator } from "../http/authenticator.ts";
 import type { UserInfo } from "../request/request.ts";
@@ -27,8 +27,7 @@ const whoHas = (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefi
 const isRefused = (token: string, cluster = "hub"): Promise<void> =>
   expect(whoHas(token, cluster)).rejects.toMatchObject({ status: { code: 401, message: "Unauthorized" } });
 const reviewOf = async (token: string, audiences?: string[]): Promise<JsonObject> =>
-  (await server.ask(ADMIN, "POST", REVIEWS, { spec: { token, ...(audiences && { audiences }) } })).body
-    .status as JsonObject;
+  (await server.ask(ADMIN, "POST", REVIEWS, { spec: { token, ...omitZero({ audiences }) } })).body.status as JsonObject;
 const partsOf = (token: string): JsonObject[] =>
   token
     .split(".")

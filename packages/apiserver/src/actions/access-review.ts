@@ -4,7 +4,7 @@
  */
 import { checkAccessReview, checkLocalAttributes } from "@flotilla/kubernetes";
 import type { SubjectAccessReview } from "@flotilla/kubernetes";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { ApiError, field, invalid, parseFieldSelector, parseLabelSelector } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
@@ -53,7 +53,7 @@ async function review(
   const evaluationError = problems.join("; ");
   const status: JsonObject = {
     allowed,
-    ...(denied && { denied }),
+    ...omitZero({ denied }),
     ...(reason !== "" && { reason }),
     ...(evaluationError !== "" && { evaluationError }),
   };

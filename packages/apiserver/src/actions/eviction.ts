@@ -4,7 +4,7 @@
  */
 import { Eviction, PodDisruptionBudget } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   ApiError,
@@ -281,8 +281,7 @@ async function remove(
   const { preconditions } = options;
   const wanted = preconditions.resourceVersion ?? version;
   let current = wanted;
-  if (!options.dryRun)
-    current = await mark(deps, pod, { ...preconditions, ...(wanted !== undefined && { resourceVersion: wanted }) });
+  if (!options.dryRun) current = await mark(deps, pod, { ...preconditions, ...defined({ resourceVersion: wanted }) });
   await deleteObject(deps, pod, {
     ...options,
     preconditions: {

@@ -21,7 +21,7 @@ import {
   undecodable,
 } from "@flotilla/apimachinery";
 import type { KubernetesObject, ScalePaths } from "@flotilla/apimachinery";
-import { formatTime, isObject } from "@flotilla/base";
+import { formatTime, isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { PatchType } from "@flotilla/client";
 import { plainError } from "../request/context.ts";
@@ -251,7 +251,7 @@ function recordedScale(
 
 function withManagers(scale: JsonObject, managedFields: Json | undefined): JsonObject {
   const { managedFields: _, ...metadata } = metadataOf(scale);
-  return { ...scale, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
+  return { ...scale, metadata: { ...metadata, ...defined({ managedFields }) } };
 }
 
 /** Selectors are strings in a Scale, and objects in most kinds. */

@@ -1,5 +1,5 @@
 /** SelfSubjectReview: returns the identity of the requesting user, after impersonation. */
-import { formatTime } from "@flotilla/base";
+import { formatTime, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Action } from "./action.ts";
 import type { UserInfo } from "../request/request.ts";
@@ -29,7 +29,7 @@ export const selfSubjectReview: Action = {
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
   return {
     ...(name !== "" && { username: name }),
-    ...(uid && { uid }),
+    ...omitZero({ uid }),
     ...(groups.length > 0 && { groups: [...groups] }),
     ...(extra &&
       Object.keys(extra).length > 0 && {

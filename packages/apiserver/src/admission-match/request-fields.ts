@@ -1,4 +1,5 @@
 /** The fields of a request as webhooks and expressions see them (`AdmissionRequest` of `admission.k8s.io/v1`). */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { isNamespaceKind } from "../resources/resources.ts";
 import type { ServedVersion } from "../resources/resources.ts";
@@ -25,7 +26,7 @@ export function requestFields({ request, served, object, oldObject }: AdmissionQ
     operation,
     userInfo: {
       username: user.name,
-      ...(user.uid !== undefined && { uid: user.uid }),
+      ...defined({ uid: user.uid }),
       groups: [...user.groups],
       ...(user.extra && { extra: Object.fromEntries(Object.entries(user.extra).map(([key, all]) => [key, [...all]])) }),
     },

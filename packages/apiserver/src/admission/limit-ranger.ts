@@ -2,6 +2,7 @@
  * LimitRanger: defaults for containers without requests and limits, and maximums in a namespace. Also for
  * PersistentVolumeClaims.
  */
+import { omitZero } from "@flotilla/base";
 import {
   builtInKinds,
   compareQuantities,
@@ -101,7 +102,7 @@ function withDefaults(pod: ReadPod, limits: readonly Limit[]): ReadPod {
       ...pod.metadata,
       annotations: { ...pod.metadata.annotations, [ANNOTATION]: `LimitRanger plugin set: ${notes.join("; ")}` },
     },
-    spec: { ...pod.spec, ...(containers && { containers }), ...(initContainers && { initContainers }) },
+    spec: { ...pod.spec, ...omitZero({ containers, initContainers }) },
   };
 }
 

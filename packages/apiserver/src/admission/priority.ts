@@ -1,4 +1,5 @@
 /** Priority: sets a pod's priority and preemption policy from its priority class. */
+import { defined, omitZero } from "@flotilla/base";
 import { Pod, PriorityClass, systemPriorityClasses } from "@flotilla/kubernetes";
 import { refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, ClusterReader, Review } from "@flotilla/apimachinery";
@@ -27,8 +28,8 @@ function withFormer({ object: pod, oldObject }: Review<Pod>): DeepReadonly<Pod> 
     ...pod,
     spec: {
       ...pod.spec,
-      ...(number !== undefined && { priority: number }),
-      ...(preemptionPolicy && { preemptionPolicy }),
+      ...defined({ priority: number }),
+      ...omitZero({ preemptionPolicy }),
     },
   };
 }

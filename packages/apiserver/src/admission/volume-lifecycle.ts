@@ -5,7 +5,7 @@
 import { builtInKinds } from "@flotilla/apimachinery";
 import { PersistentVolume, PersistentVolumeClaim, prepareClaim } from "@flotilla/kubernetes";
 import type { AdmissionStep, AnyStep, KubernetesObject } from "@flotilla/apimachinery";
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { writesObject } from "./writes-object.ts";
 
@@ -67,5 +67,5 @@ function withTransition(object: ReadVolume, { status: before = {} }: ReadVolume,
   )
     return object;
   const dated = isSame ? before.lastPhaseTransitionTime : now;
-  return { ...object, status: { ...status, ...(dated !== undefined && { lastPhaseTransitionTime: dated }) } };
+  return { ...object, status: { ...status, ...defined({ lastPhaseTransitionTime: dated }) } };
 }

@@ -2,6 +2,7 @@
  * The component schemas of Kubernetes' own types, generated from their fact tables under their upstream names. Every
  * type is a component and is referenced; a document contains only those reachable from its kinds.
  */
+import { defined } from "@flotilla/base";
 import { structOf } from "@flotilla/apimachinery";
 import type { FactField, FactStruct, FactType, Leaf, Schema } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -239,7 +240,7 @@ export class Components {
     }
     const schema = this.#type(field.type, field.always);
     const extras: JsonObject = {
-      ...(field.default !== undefined && { default: field.default }),
+      ...defined({ default: field.default }),
       ...(field.enum && { enum: [...field.enum].sort() }),
       ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
       ...(field.listType && { "x-kubernetes-list-type": field.listType }),

@@ -2,7 +2,7 @@
  * Converts the v3 documents to OpenAPI v2. v2 can express less: defaults, alternatives and null are omitted, and a
  * schema that a client would then misread loses its type, as in Kubernetes.
  */
-import { isObject } from "@flotilla/base";
+import { isObject, defined, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { textOf } from "../codec/text.ts";
 
@@ -48,8 +48,7 @@ const listOf = (value: Json | undefined): Json[] => (Array.isArray(value) ? valu
 
 function definitionOf(name: string, schema: JsonObject): JsonObject {
   if (name.endsWith(".intstr.IntOrString")) return { type: "string", format: "int-or-string" };
-  if (name.endsWith(".resource.Quantity"))
-    return { type: "string", ...(schema.description !== undefined && { description: schema.description }) };
+  if (name.endsWith(".resource.Quantity")) return { type: "string", ...defined({ description: schema.description }) };
   // An object that preserves unknown fields at its root has no describable schema.
   if (schema["x-kubernetes-preserve-unknown-fields"] === true)
     return { type: "object", [GROUP_KIND]: schema[GROUP_KIND] ?? [] };
@@ -149,7 +148,7 @@ function operationOf({ requestBody, responses, parameters, ...rest }: JsonObject
 
 function answerOf(answer: JsonObject): JsonObject {
   const schema = contentSchema(answer);
-  return { description: answer.description ?? "", ...(schema && { schema }) };
+  return { description: answer.description ?? "", ...omitZero({ schema }) };
 }
 
 /** All content types of a body have the same schema. */

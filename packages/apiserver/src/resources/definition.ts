@@ -6,7 +6,7 @@ import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flo
 import type { WebhookClientConfig } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths, Schema } from "@flotilla/apimachinery";
 import { formatApiVersion } from "@flotilla/apimachinery";
-import { equalJson } from "@flotilla/base";
+import { equalJson, omitZero } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createResource } from "./resources.ts";
 import type { Resource, WebhookConversion } from "./resources.ts";
@@ -165,8 +165,7 @@ function resourceFrom(
             versions.find((candidate) => candidate.name === name)?.deprecationWarning ??
             `${group}/${name} ${names.kind} is deprecated`,
         }),
-        ...(toStorage && { toStorage }),
-        ...(fromStorage && { fromStorage }),
+        ...omitZero({ toStorage, fromStorage }),
       },
     ];
   });
@@ -181,10 +180,10 @@ function resourceFrom(
     {
       ...kind,
       ...(isForeign && { foreign: true as const }),
-      ...(hasLongIntegers && { hasLongIntegers }),
+      ...omitZero({ hasLongIntegers }),
       storageVersion: ours?.storageVersion ?? kind.storageVersion,
       versions: Object.fromEntries(declared),
-      subresources: { ...kind.subresources, ...(connect && { connect }) },
+      subresources: { ...kind.subresources, ...omitZero({ connect }) },
     },
     {
       listKind: names.listKind || undefined,

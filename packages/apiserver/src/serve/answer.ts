@@ -1,4 +1,5 @@
 /** The result of an operation as a response: objects and lists from cached bytes, tables, and partial metadata. */
+import { defined } from "@flotilla/base";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -213,6 +214,6 @@ export function listMetadata(
     ...(continueToken !== undefined
       ? { continue: continueToken }
       : !resource.kind.builtIn && !isTable && { continue: "" }),
-    ...(remaining !== undefined && { remainingItemCount: remaining }),
+    ...defined({ remainingItemCount: remaining }),
   };
 }

@@ -14,7 +14,7 @@ import {
   metadataProblem,
 } from "@flotilla/apimachinery";
 import type { AnyStep, FieldError, Operation, SpecPart } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
@@ -205,7 +205,7 @@ const isRuleOfKind = ({ name }: AnyStep): boolean => name === undefined;
 /** The object with exactly these managers. */
 function withManagers(object: JsonObject, managedFields: Json | undefined): JsonObject {
   const { managedFields: _, ...metadata } = metadataOf(object);
-  return { ...object, metadata: { ...metadata, ...(managedFields !== undefined && { managedFields }) } };
+  return { ...object, metadata: { ...metadata, ...defined({ managedFields }) } };
 }
 
 function trackFields({ request, review }: AdmissionState): void | Promise<void> {
@@ -373,8 +373,7 @@ function withPart(part: SpecPart, sent: JsonObject, stored: JsonObject): JsonObj
   const { managedFields } = metadataOf(sent);
   const field = part.of ?? "spec";
   const whole = (object: JsonObject): JsonObject => (isObject(object[field]) ? object[field] : {});
-  const kept =
-    field === "status" ? metadataOf(sent) : { ...metadata, ...(managedFields !== undefined && { managedFields }) };
+  const kept = field === "status" ? metadataOf(sent) : { ...metadata, ...defined({ managedFields }) };
   return { ...stored, metadata: kept, [field]: part.take(whole(sent), whole(stored)) as JsonObject };
 }
 

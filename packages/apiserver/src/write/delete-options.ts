@@ -1,7 +1,7 @@
 /** DeleteOptions, from the body or, without a body, from the query. */
 import { badRequest, canonicalObject, DecodeError, field, invalid, jsonTypeName } from "@flotilla/apimachinery";
 import type { FieldError, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { TYPE_META } from "../codec/decode.ts";
@@ -81,7 +81,7 @@ function fromQuery(query: URLSearchParams): JsonObject {
   const orphan = query.get("orphanDependents");
   return {
     dryRun: query.getAll("dryRun"),
-    ...(grace !== undefined && { gracePeriodSeconds: grace }),
+    ...defined({ gracePeriodSeconds: grace }),
     ...(policy !== null && { propagationPolicy: policy }),
     ...(orphan !== null && { orphanDependents: orphan !== "0" && orphan.toLowerCase() !== "false" }),
   };

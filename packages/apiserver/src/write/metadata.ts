@@ -13,7 +13,7 @@ import {
   pathSegmentProblems,
 } from "@flotilla/apimachinery";
 import type { FieldError, KindTraits } from "@flotilla/apimachinery";
-import { equalJson, formatTime, isObject, randomSuffix, randomUuid } from "@flotilla/base";
+import { equalJson, formatTime, isObject, randomSuffix, randomUuid, defined } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Random } from "@flotilla/base";
 import type { Resource } from "../resources/resources.ts";
 import { finalizersOf } from "../codec/metadata.ts";
@@ -58,7 +58,7 @@ export function metadataForCreate(
   } = given;
   return {
     name,
-    ...(namespace !== undefined && { namespace }),
+    ...defined({ namespace }),
     uid: randomUuid(deps.random),
     ...(resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration
       ? { generation: 1 }
@@ -85,13 +85,7 @@ export function metadataForUpdate(given: JsonObject, stored: JsonObject): JsonOb
   } = given;
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds } = stored;
   return {
-    ...(name !== undefined && { name }),
-    ...(namespace !== undefined && { namespace }),
-    ...(uid !== undefined && { uid }),
-    ...(generation !== undefined && { generation }),
-    ...(creationTimestamp !== undefined && { creationTimestamp }),
-    ...(deletionTimestamp !== undefined && { deletionTimestamp }),
-    ...(deletionGracePeriodSeconds !== undefined && { deletionGracePeriodSeconds }),
+    ...defined({ name, namespace, uid, generation, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds }),
     ...kept,
   };
 }
@@ -233,8 +227,7 @@ function shownOwner(owner: Json): JsonObject {
     kind,
     name,
     uid,
-    ...(controller !== undefined && { controller }),
-    ...(blockOwnerDeletion !== undefined && { blockOwnerDeletion }),
+    ...defined({ controller, blockOwnerDeletion }),
   };
 }
 

@@ -1,5 +1,5 @@
 /** Which parts of an object a request writes, and which changes start a new generation. */
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, isObject, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { partOf } from "../resources/resources.ts";
 import type { Resource, ServedVersion } from "../resources/resources.ts";
@@ -24,7 +24,7 @@ export function combine(
     return {
       ...rest,
       metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored,
-      ...(given.status !== undefined && { status: given.status }),
+      ...defined({ status: given.status }),
     };
   }
   if (subresource === "finalize") {
@@ -34,7 +34,7 @@ export function combine(
   // The writer of a part owns the fields that it sent, although the rest is dropped.
   if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
   const { status: _, ...rest } = given;
-  return { ...rest, metadata, ...(old.status !== undefined && { status: old.status }) };
+  return { ...rest, metadata, ...defined({ status: old.status }) };
 }
 
 /** Most kinds with a separate status are created without one. */

@@ -4,7 +4,7 @@
  * `workflow-interpreter.ts`).
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero } from "@flotilla/base";
 import {
   latestOf,
   mergeConditions,
@@ -31,7 +31,7 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
     const suspend = observed.spec?.suspend;
     return {
       ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)),
-      ...(observed.status && { status: observed.status }),
+      ...omitZero({ status: observed.status }),
     };
   },
   aggregateStatus(cronWorkflow, items) {
@@ -50,7 +50,7 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
       succeeded: sumOf(statuses, "succeeded"),
       failed: sumOf(statuses, "failed"),
       ...(active.length > 0 && { active }),
-      ...(lastScheduledTime && { lastScheduledTime }),
+      ...omitZero({ lastScheduledTime }),
       ...(conditions.length > 0 && { conditions }),
     });
   },

@@ -2,7 +2,7 @@
  * Argo Rollout: like a Deployment; its controller writes the observed generation as a string and its health in `phase`.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, isObject, type JsonObject } from "@flotilla/base";
+import { equalJson, isObject, type JsonObject, defined, omitZero } from "@flotilla/base";
 import {
   pickFields,
   reportedStatuses,
@@ -35,7 +35,7 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
     return (
       status && {
         ...pickFields(status, REPORTED),
-        ...(rollout.metadata.generation !== undefined && { generation: rollout.metadata.generation }),
+        ...defined({ generation: rollout.metadata.generation }),
       }
     );
   },
@@ -49,7 +49,7 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
     const next: JsonObject = {
       ...before,
       ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
-      ...(phase && { phase }),
+      ...omitZero({ phase }),
       ...(worst && { message: textOf(worst["message"]) }),
     };
     return equalJson(next, statusOf(rollout) ?? {}) ? rollout : { ...rollout, status: next };

@@ -2,6 +2,7 @@
  * The pod of a node: its construction, and the node phase that follows from it. There is no executor beside the main
  * container, because nothing runs in it that could be observed.
  */
+import { defined } from "@flotilla/base";
 import { controllerReference } from "@flotilla/apimachinery";
 import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { WorkflowNodePhase } from "./workflow-types.ts";
@@ -57,13 +58,13 @@ export function makeNodePod(
   if (Number.isNaN(activeDeadlineSeconds))
     throw new WorkflowProblem(`activeDeadlineSeconds '${template.activeDeadlineSeconds ?? ""}' is not a number`);
   const pod: JsonObject = {
-    ...(priority !== undefined && { priorityClassName: priority }),
+    ...defined({ priorityClassName: priority }),
     ...Object.fromEntries(fields),
     restartPolicy: "Never",
     containers: [{ ...(template.container as unknown as JsonObject), name: MAIN_CONTAINER }],
-    ...(own["initContainers"] !== undefined && { initContainers: own["initContainers"] }),
+    ...defined({ initContainers: own["initContainers"] }),
     ...(volumes.length > 0 && { volumes }),
-    ...(activeDeadlineSeconds !== undefined && { activeDeadlineSeconds }),
+    ...defined({ activeDeadlineSeconds }),
   };
   return {
     apiVersion: "v1",

@@ -5,7 +5,7 @@
  * would create a new generation of the template and so a write to every member. The binding has the members' statuses.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, omitZero } from "@flotilla/base";
 import { podDependencies, templateReplicas, textOf, withSpecField } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
@@ -46,7 +46,7 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
     const suspend = observed.spec?.suspend;
     return {
       ...(suspend === undefined ? desired : withSpecField(desired, "suspend", suspend)),
-      ...(observed.status && { status: observed.status }),
+      ...omitZero({ status: observed.status }),
     };
   },
   isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])),

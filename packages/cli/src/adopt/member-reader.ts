@@ -4,7 +4,7 @@
  */
 import { formatApiVersion, HUB } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError, isObject } from "@flotilla/base";
+import { FlotillaError, isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { queryText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -68,8 +68,8 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
       for (let next: string | undefined = ""; next !== undefined;) {
         const query: Record<string, string> = {
           limit: String(PAGE),
-          ...(labelSelector && { labelSelector }),
-          ...(next && { continue: next }),
+          labelSelector: labelSelector || undefined,
+          ...omitZero({ continue: next }),
         };
         const page = await ask(`${resourcePath(collection(kind, namespace))}${queryText(query)}`);
         // List items carry no apiVersion and kind.

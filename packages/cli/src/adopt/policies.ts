@@ -1,4 +1,5 @@
 /** The policies that keep an adopted object on the members that have it, each with its own values. Pure. */
+import { omitZero } from "@flotilla/base";
 import type { PlaintextOverrider } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
@@ -33,7 +34,7 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
     ...head(input, "PropagationPolicy"),
     spec: {
       resourceSelectors: [selectorOf(input)],
-      ...(propagateDeps && { propagateDeps }),
+      ...omitZero({ propagateDeps }),
       conflictResolution: "Overwrite",
       // Workloads that predate the hub keep running when the template is deleted.
       preserveResourcesOnDeletion: true,
@@ -79,7 +80,7 @@ function head(input: Pick<PolicyInput, "kind" | "template">, kind: "PropagationP
     apiVersion: "policy.karmada.io/v1alpha1",
     kind: namespace ? kind : `Cluster${kind}`,
     metadata: {
-      ...(namespace && { namespace }),
+      ...omitZero({ namespace }),
       name: adoptionName(input),
       annotations: { [MADE_FOR_ADOPTION]: "true" },
     },
@@ -87,5 +88,5 @@ function head(input: Pick<PolicyInput, "kind" | "template">, kind: "PropagationP
 }
 
 function selectorOf({ template: { apiVersion, kind, metadata } }: Pick<PolicyInput, "template">): JsonObject {
-  return { apiVersion, kind, ...(metadata.namespace && { namespace: metadata.namespace }), name: metadata.name };
+  return { apiVersion, kind, ...omitZero({ namespace: metadata.namespace }), name: metadata.name };
 }

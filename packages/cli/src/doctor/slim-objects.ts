@@ -25,7 +25,7 @@ import {
 import { ManagedCluster, ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
 import { FleetDisruptionBudget, RolloutStrategy } from "@flotilla/flotilla";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 
 /** Kinds of which checks read more than metadata. */
@@ -86,7 +86,7 @@ function manifestsIn(spec: JsonObject): Json[] {
       metadata: isObject(metadata)
         ? {
             name: metadata["name"] ?? "",
-            ...(metadata["namespace"] !== undefined && { namespace: metadata["namespace"] }),
+            ...defined({ namespace: metadata["namespace"] }),
           }
         : {},
     }));

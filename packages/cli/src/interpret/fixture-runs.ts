@@ -1,5 +1,5 @@
 /** Runs fixtures and reports which pass, with the differences of the others. */
-import { FlotillaError, messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { compareResult, renderDifferences } from "./compare.ts";
 import type { Difference } from "./compare.ts";
@@ -68,7 +68,7 @@ export function outcomeData(outcome: Outcome): JsonObject {
     line,
     operation,
     passed: hasPassed(outcome),
-    ...(problem !== undefined && { problem }),
+    ...defined({ problem }),
     ...(differences.length > 0 && { differences: differences as unknown as Json }),
   };
 }

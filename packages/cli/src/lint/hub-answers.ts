@@ -5,7 +5,7 @@
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
-import { isObject, nearestOf } from "@flotilla/base";
+import { isObject, nearestOf, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createKindResolver, PATCH_MEDIA_TYPES, resourcePath, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
@@ -125,7 +125,7 @@ async function tryOut(
   signal: AbortSignal,
 ): Promise<HubAnswer> {
   const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
-  const body: JsonObject = { ...object, metadata: { ...metadata, ...(namespace !== undefined && { namespace }) } };
+  const body: JsonObject = { ...object, metadata: { ...metadata, ...defined({ namespace }) } };
   const path = { cluster: HUB, group: kind.group, version: kind.storageVersion, resource: kind.plural, namespace };
   const query = `?${new URLSearchParams(isMade ? STRICT : DRY).toString()}`;
   const created = await send(client, { method: "POST", path: resourcePath(path) + query, body, signal });

@@ -1,5 +1,5 @@
 /** Reads the requested objects on many clusters: page by page, in parallel, up to a limit. */
-import { UsageError } from "@flotilla/base";
+import { UsageError, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText, resourcePath } from "@flotilla/client";
 import { ApiError, isNotFound } from "@flotilla/apimachinery";
@@ -110,9 +110,9 @@ export async function readList(
   do {
     const query: Record<string, string> = {
       limit: String(PAGE),
-      ...(labelSelector && { labelSelector }),
-      ...(fieldSelector && { fieldSelector }),
-      ...(next !== undefined && { continue: next }),
+      labelSelector: labelSelector || undefined,
+      fieldSelector: fieldSelector || undefined,
+      ...defined({ continue: next }),
     };
     const page = await ask(asking, place, `${collectionPath(type, namespace)}${queryText(query)}`, accept);
     answered.pages.push(page);

@@ -1,5 +1,5 @@
 /** A fake hub for tests: members that respond to paths with JSON, and a terminal that records its output. */
-import { createFakeClock } from "@flotilla/base";
+import { createFakeClock, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Client, RawRequest, RawResponse } from "@flotilla/client";
 import { notFound } from "@flotilla/apimachinery";
@@ -115,7 +115,7 @@ export function podTable(
 ): JsonObject {
   return {
     kind: "Table",
-    metadata: { resourceVersion: more.resourceVersion ?? "5", ...(more.continue && { continue: more.continue }) },
+    metadata: { resourceVersion: more.resourceVersion ?? "5", ...omitZero({ continue: more.continue }) },
     columnDefinitions: [
       { name: "Name", format: "name", priority: 0 },
       { name: "Status", priority: 0 },

@@ -147,8 +147,8 @@ async function follow(asking: Asking, place: Place, shown: Shown, watching: Watc
     allowWatchBookmarks: "true",
     timeoutSeconds: String(WATCH_SECONDS),
     resourceVersion: shown.resourceVersion,
-    ...(labelSelector && { labelSelector }),
-    ...(fieldSelector && { fieldSelector }),
+    labelSelector: labelSelector || undefined,
+    fieldSelector: fieldSelector || undefined,
   };
   const late = new AbortController();
   const timer = asking.clock.after((WATCH_SECONDS + GRACE_SECONDS) * 1000, () =>

@@ -10,7 +10,7 @@ import { CLUSTER_LEASE, ManagedCluster } from "@flotilla/ocm";
 import { Lease } from "@flotilla/kubernetes";
 import { isConditionTrue, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { formatMicroTime } from "@flotilla/base";
+import { formatMicroTime, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client, ObjectKey } from "@flotilla/client";
@@ -112,7 +112,7 @@ function createLeaseController<T extends KubernetesObject>(
     const spec = {
       ...before?.spec,
       holderIdentity: holder,
-      ...(durationSeconds !== undefined && { leaseDurationSeconds: durationSeconds }),
+      ...defined({ leaseDurationSeconds: durationSeconds }),
       renewTime: formatMicroTime(clock.now()),
     };
     if (before) return client.update(Lease, hub, { ...before, spec }, { signal });

@@ -2,6 +2,7 @@
  * The object that Karmada would PUT: the manifest, with the metadata that the member's own controllers added. A label
  * or annotation that an earlier manifest recorded and this one lacks is removed; all others on the member stay. Pure.
  */
+import { omitZero } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { MANAGED_ANNOTATIONS, MANAGED_LABELS } from "@flotilla/karmada";
@@ -16,7 +17,7 @@ export function planPut(wanted: Manifest, observed: Manifest): Manifest {
     ...wanted,
     metadata: {
       ...metadata,
-      ...(resourceVersion && { resourceVersion }),
+      ...omitZero({ resourceVersion }),
       finalizers,
       ownerReferences,
       labels: merge(wanted.metadata.labels, labels, annotations[MANAGED_LABELS]),

@@ -1,4 +1,5 @@
 /** Creates an object on a member, or changes it where it differs from the desired state. */
+import { omitZero } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import type { FieldSet } from "@flotilla/apimachinery";
@@ -139,7 +140,7 @@ async function applyObject(access: MemberAccess, task: Task, change: Change): Pr
   ).metadata;
   // Only the inspected object is changed: one that replaced it since then causes a conflict and is inspected again.
   const owned = ownership.withOwners(desired, observed);
-  const inspected = { ...owned, metadata: { ...owned.metadata, ...(resourceVersion && { resourceVersion }) } };
+  const inspected = { ...owned, metadata: { ...owned.metadata, ...omitZero({ resourceVersion }) } };
   return access.client.apply(kind, access.cluster, inspected, { force, fieldManager, signal });
 }
 

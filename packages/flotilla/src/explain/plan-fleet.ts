@@ -2,7 +2,7 @@
 import { HUB } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
-import { compareText, isObject } from "@flotilla/base";
+import { compareText, isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { prune } from "../interpreter/prune.ts";
@@ -225,8 +225,7 @@ function shown(work: DeepReadonly<Work>): JsonObject {
   const { suspendDispatching, preserveResourcesOnDeletion } = work.spec;
   return {
     ...(manifestOf(work) as unknown as JsonObject),
-    ...(suspendDispatching && { suspendDispatching }),
-    ...(preserveResourcesOnDeletion && { preserveResourcesOnDeletion }),
+    ...omitZero({ suspendDispatching, preserveResourcesOnDeletion }),
   };
 }
 

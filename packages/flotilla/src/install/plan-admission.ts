@@ -2,6 +2,7 @@
  * How the API server of an existing cluster asks for our rules: one webhook for each kind, with the name of the upstream
  * webhook that has the rule, and policies where an expression can say it. Pure.
  */
+import { omitZero } from "@flotilla/base";
 import type { AnyStep, Kind, Operation } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { KARMADA_AGENTS_GROUP, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
@@ -80,7 +81,7 @@ function webhook(
     // The versions are listed: converted, an object would not be what was sent.
     matchPolicy: "Exact",
     rules,
-    ...(matchConditions && { matchConditions }),
+    ...omitZero({ matchConditions }),
     sideEffects: "None",
     failurePolicy: "Fail",
     timeoutSeconds: TIMEOUT_SECONDS,
@@ -146,7 +147,7 @@ function policy(
       metadata,
       spec: {
         failurePolicy: "Fail",
-        matchConstraints: { resourceRules: [rule], ...(objectSelector && { objectSelector }) },
+        matchConstraints: { resourceRules: [rule], ...omitZero({ objectSelector }) },
         validations: [validation],
       },
     },

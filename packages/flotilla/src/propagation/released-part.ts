@@ -3,7 +3,7 @@
  * fields of other kinds. The rest, such as replicas and update budgets, takes effect at once. Pure.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { digestOf } from "@flotilla/openkruise";
 
@@ -42,5 +42,5 @@ export function withReleasedPart<T extends Template>(template: T, part: Json): T
   if (!isObject(part)) return template;
   const { apiVersion, kind, metadata } = template;
   const { status } = template as { status?: Json };
-  return { apiVersion, kind, metadata, ...part, ...(status !== undefined && { status }) } as unknown as T;
+  return { apiVersion, kind, metadata, ...part, ...defined({ status }) } as unknown as T;
 }

@@ -1,4 +1,5 @@
 /** Defaults and validation of Cluster, as in Karmada's aggregated API server. */
+import { omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import {
   builtInAdmission,
@@ -47,7 +48,7 @@ function prepareCluster(cluster: DeepReadonly<Cluster>, { operation }: Review<Cl
   const { zone: _old, ...rest } = spec;
   return {
     ...cluster,
-    spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...(models && { resourceModels: models }) },
+    spec: { ...(moves ? { ...rest, zones: [zone] } : spec), ...omitZero({ resourceModels: models }) },
   };
 }
 

@@ -3,7 +3,7 @@
  * denies it through `approval`, and the signer stores the certificate through `status`. The server sets the requesting
  * user.
  */
-import { type DeepReadonly } from "@flotilla/base";
+import { type DeepReadonly, defined } from "@flotilla/base";
 import { ageColumn, builtInKind, column, formatAge, nameColumn } from "@flotilla/apimachinery";
 import type { Kind, StatusPart } from "@flotilla/apimachinery";
 import type { CertificateSigningRequest as CertificateSigningRequestFacts } from "@flotilla/apimachinery/facts/certificates-v1.ts";
@@ -42,7 +42,7 @@ const approvalPart: StatusPart = {
   of: "status",
   take({ conditions }, stored) {
     const { conditions: _, ...rest } = stored;
-    return { ...(conditions !== undefined && { conditions }), ...rest };
+    return { ...defined({ conditions }), ...rest };
   },
 };
 

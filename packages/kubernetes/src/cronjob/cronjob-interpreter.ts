@@ -1,4 +1,5 @@
 /** CronJob: each member runs its own schedule; the template shows all active runs and the latest schedule times. */
+import { omitZero } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
 import { reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
@@ -26,8 +27,7 @@ export const cronJobInterpreter: KindInterpreter<CronJob> = {
     return withStatus(cronJob, {
       ...others,
       ...(active.length > 0 && { active }),
-      ...(lastScheduleTime && { lastScheduleTime }),
-      ...(lastSuccessfulTime && { lastSuccessfulTime }),
+      ...omitZero({ lastScheduleTime, lastSuccessfulTime }),
     });
   },
   dependencies: ({ metadata, spec }) => podDependencies(spec?.jobTemplate?.spec?.template, metadata.namespace),

@@ -6,7 +6,7 @@
 import { controllerReference } from "@flotilla/apimachinery";
 import { zoneProblem } from "./cron-schedule.ts";
 import type { Job } from "../job/job-kind.ts";
-import { compareText, formatTime } from "@flotilla/base";
+import { compareText, formatTime, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import { formatInZone, parseSchedule, zonedSchedule } from "./cron.ts";
@@ -164,7 +164,7 @@ function followJobs(
       });
     return job !== undefined && !isFinished(job);
   });
-  return withActive({ ...status, ...(lastSuccessfulTime && { lastSuccessfulTime }) }, active);
+  return withActive({ ...status, ...omitZero({ lastSuccessfulTime }) }, active);
 }
 
 function withActive({ active: _before, ...status }: CronJobStatus, active: readonly Reference[]): CronJobStatus {

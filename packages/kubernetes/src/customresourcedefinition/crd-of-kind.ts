@@ -2,7 +2,7 @@
  * Converts between kinds and CustomResourceDefinitions. `customResourceDefinitionOf` is for profiles, which serve our
  * custom kinds as CRDs; `kindOfCustomResourceDefinition` is for CRDs that clients create.
  */
-import { InvariantError, copy, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { InvariantError, copy, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
 import type { Column, Kind, KindVersion, KubernetesObject, Schema } from "@flotilla/apimachinery";
 import type { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
 import type { CustomResourceDefinitionVersion } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
@@ -83,8 +83,7 @@ export function kindOfCustomResourceDefinition(
     kind: names.kind,
     plural: names.plural,
     singular: names.singular ?? names.kind.toLowerCase(),
-    ...(names.shortNames && { shortNames: names.shortNames }),
-    ...(names.categories && { categories: names.categories }),
+    ...omitZero({ shortNames: names.shortNames, categories: names.categories }),
     scope: scope === "Cluster" ? "Cluster" : "Namespaced",
     storageVersion: storage?.name ?? "",
     versions: Object.fromEntries(served.map((version) => [version.name, kindVersion(version)])),

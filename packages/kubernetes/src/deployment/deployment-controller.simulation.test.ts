@@ -1,4 +1,5 @@
 /** Deployments on a simulated member: a rollout as users see it. */
+import { omitZero } from "@flotilla/base";
 import { describe, expect, test } from "vitest";
 import { Deployment } from "./deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
@@ -64,7 +65,7 @@ const annotationsOf = (set: DeepReadonly<ReplicaSet> | undefined): Record<string
     "deployment.kubernetes.io/revision": revision,
     "deployment.kubernetes.io/revision-history": history,
   } = set?.metadata.annotations ?? {};
-  return { cause, revision, ...(history && { history }) };
+  return { cause, revision, ...omitZero({ history }) };
 };
 
 describe("A Deployment", () => {

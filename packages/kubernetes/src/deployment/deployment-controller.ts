@@ -8,7 +8,7 @@
 import { Deployment } from "./deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
-import { equalJson } from "@flotilla/base";
+import { equalJson, omitZero } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Result } from "@flotilla/controller-runtime";
@@ -116,7 +116,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
         client.updateStatus(
           Deployment,
           key.cluster,
-          { ...deployment, metadata: { ...deployment.metadata, ...(annotations && { annotations }) }, status },
+          { ...deployment, metadata: { ...deployment.metadata, ...omitZero({ annotations }) }, status },
           { signal },
         ),
       );

@@ -1,4 +1,5 @@
 /** Defaults and validation of HorizontalPodAutoscaler. */
+import { defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { builtInAdmission, checkNotNegative } from "@flotilla/apimachinery";
 import type { AnyAdmission, Review } from "@flotilla/apimachinery";
@@ -18,7 +19,7 @@ function complete(
   // describe the observed state, not the desired one.
   const { status: _, ...stored } = toStored(object as unknown as JsonObject);
   const status = oldObject && toV2(oldObject as unknown as JsonObject).status;
-  const completed = toV1({ ...stored, ...(status !== undefined && { status }) }) as unknown as Autoscaler;
+  const completed = toV1({ ...stored, ...defined({ status }) }) as unknown as Autoscaler;
   const unknown = Object.entries(object.spec).filter(([key]) => !V1_FIELDS.has(key));
   return unknown.length === 0
     ? completed

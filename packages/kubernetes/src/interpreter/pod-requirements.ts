@@ -2,7 +2,7 @@
  * Computes the requirements of one pod of a template: its resource requests and node constraints, in the format of a
  * binding's `replicaRequirements`.
  */
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
 import {
   addQuantities,
   compareQuantities,
@@ -42,7 +42,7 @@ export function podRequirements(template: DeepReadonly<PodTemplate> | undefined)
   const resourceRequest = resourceRequestOf(spec);
   if (!nodeClaim && !resourceRequest) return undefined;
   // Scripts of users get it, and an undefined field would be null there.
-  return { ...(nodeClaim && { nodeClaim }), ...(resourceRequest && { resourceRequest }) };
+  return { ...omitZero({ nodeClaim, resourceRequest }) };
 }
 
 function nodeClaimOf({
@@ -55,7 +55,7 @@ function nodeClaimOf({
     | undefined;
   if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
   return {
-    ...(hardNodeAffinity && { hardNodeAffinity }),
+    ...omitZero({ hardNodeAffinity }),
     ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
     ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
   };

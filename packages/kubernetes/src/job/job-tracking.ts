@@ -6,7 +6,7 @@
  * writes in this order.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { formatTime } from "@flotilla/base";
+import { formatTime, omitZero } from "@flotilla/base";
 import type { Job } from "./job-kind.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { judgeFailure } from "./failure-policy.ts";
@@ -86,7 +86,7 @@ export function planTracking(
   const conditions = reported ? [...(before.conditions ?? []), end] : before.conditions;
   const status: JobStatus = {
     ...withoutIndexes(withoutCounts(before)),
-    ...(conditions && { conditions }),
+    ...omitZero({ conditions }),
     ...counts({
       active: now.active,
       succeeded: isIndexed(job)

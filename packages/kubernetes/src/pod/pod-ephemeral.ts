@@ -1,7 +1,7 @@
 /** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
 import { changedFields, field } from "@flotilla/apimachinery";
 import type { FieldError, SpecPart } from "@flotilla/apimachinery";
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, defined } from "@flotilla/base";
 import type { Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { MIRROR } from "./pod-annotations.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
@@ -14,7 +14,7 @@ export const ephemeralContainersPart: SpecPart = {
     const { ephemeralContainers: _, ...rest } = stored;
     return {
       ...rest,
-      ...(sent.ephemeralContainers !== undefined && { ephemeralContainers: sent.ephemeralContainers }),
+      ...defined({ ephemeralContainers: sent.ephemeralContainers }),
     };
   },
 };

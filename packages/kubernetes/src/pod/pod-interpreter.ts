@@ -1,6 +1,6 @@
 /** Pod: always one replica. Fields set by the member's admission and scheduler are kept. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitZero } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
 import { reportedStatuses, withStatus } from "../interpreter/replica-status.ts";
@@ -34,9 +34,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
       ...desired,
       spec: {
         ...spec,
-        ...(nodeName && { nodeName }),
-        ...(serviceAccountName && { serviceAccountName }),
-        ...(volumes && { volumes }),
+        ...omitZero({ nodeName, serviceAccountName, volumes }),
         ...(spec.containers && { containers: retainMounts(spec.containers, containers) }),
         ...(spec.initContainers && { initContainers: retainMounts(spec.initContainers, initContainers) }),
       },
@@ -51,7 +49,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
     const containerStatuses = statuses.flatMap((status) => containerSummaries(status["containerStatuses"]));
     const initContainerStatuses = statuses.flatMap((status) => containerSummaries(status["initContainerStatuses"]));
     return withStatus(pod, {
-      ...(phase && { phase }),
+      phase: phase || undefined,
       ...(containerStatuses.length > 0 && { containerStatuses }),
       ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
     });
@@ -74,7 +72,7 @@ function retainMounts(
     const twin = byName.get(container.name);
     if (!twin) return container;
     const { volumeMounts: _mounts, ...rest } = container;
-    return { ...rest, ...(twin.volumeMounts && { volumeMounts: twin.volumeMounts }) };
+    return { ...rest, ...omitZero({ volumeMounts: twin.volumeMounts }) };
   });
 }
 
@@ -87,6 +85,6 @@ function containerSummaries(statuses: Json | undefined): JsonObject[] {
     imageID: "",
     restartCount: 0,
     ready: ready ?? false,
-    ...(state && { state }),
+    ...omitZero({ state }),
   }));
 }

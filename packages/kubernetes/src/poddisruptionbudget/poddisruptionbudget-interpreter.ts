@@ -1,6 +1,6 @@
 /** PodDisruptionBudget: each member enforces its own; the template shows the sums. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import {
   countIn,
@@ -26,7 +26,7 @@ export const podDisruptionBudgetInterpreter: KindInterpreter<PodDisruptionBudget
     const { disruptedPods } = status;
     return {
       ...Object.fromEntries(COUNTERS.map((field) => [field, countOf(status[field])])),
-      ...(disruptedPods && { disruptedPods }),
+      ...omitZero({ disruptedPods }),
     };
   },
   aggregateStatus(budget, items) {

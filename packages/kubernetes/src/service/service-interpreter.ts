@@ -1,4 +1,5 @@
 /** Service: a member allocates its addresses; only load balancer addresses are meaningful outside of it. */
+import { omitZero } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
@@ -21,7 +22,7 @@ export const serviceInterpreter: KindInterpreter<Service> = {
       spec: {
         ...desired.spec,
         ...(healthCheckNodePort > 0 && { healthCheckNodePort }),
-        ...(clusterIP && { clusterIP }),
+        ...omitZero({ clusterIP }),
       },
     };
   },

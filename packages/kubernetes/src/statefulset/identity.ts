@@ -1,4 +1,5 @@
 /** The identity of a StatefulSet's pod: its ordinal, name, labels and claims. */
+import { omitZero } from "@flotilla/base";
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { PersistentVolumeClaim } from "../persistentvolumeclaim/persistentvolumeclaim-kind.ts";
@@ -64,7 +65,7 @@ export function statefulPod(set: OrdinalSet, revision: ReadonlyRevision, ordinal
   const spec = {
     ...withClaimVolumes(pod.spec, claimsOf(set, ordinal)),
     hostname: name,
-    ...(serviceName && { subdomain: serviceName }),
+    ...omitZero({ subdomain: serviceName }),
   };
   return { ...pod, metadata: { ...pod.metadata, generateName: `${set.metadata.name}-`, labels }, spec };
 }

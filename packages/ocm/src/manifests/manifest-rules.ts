@@ -2,7 +2,7 @@
  * Validates the manifests of a ManifestWork, and the permission to apply them as another account. Templates follow the
  * same rules.
  */
-import { isObject, type DeepReadonly, type Json } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, defined } from "@flotilla/base";
 import { field, manifestProblem } from "@flotilla/apimachinery";
 import type { AccessCheck, AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ManifestWorkSpec } from "./manifest-work-spec.ts";
@@ -86,5 +86,5 @@ export function mayExecuteAs(
     resource: "manifestworks",
     name: `system:serviceaccount:${account.namespace}:${account.name}`,
   };
-  return allows({ ...question, ...(namespace !== undefined && { namespace }) });
+  return allows({ ...question, ...defined({ namespace }) });
 }

@@ -1,4 +1,5 @@
 /** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
+import { omitZero } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { latestOf, podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
@@ -33,8 +34,7 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
     return withStatus(cronJob, {
       ...others,
       ...(active.length > 0 && { active }),
-      ...(type && { type }),
-      ...(lastScheduleTime && { lastScheduleTime }),
+      ...omitZero({ type, lastScheduleTime }),
     });
   },
   dependencies({ apiVersion, kind, metadata, spec }) {

@@ -53,7 +53,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     group,
     kind,
     plural,
-    ...(shortNames && { shortNames }),
+    shortNames,
     scope,
     storageVersion: conversion ? "v1beta1" : "v1alpha1",
     versions: {

@@ -1,5 +1,5 @@
 /** Pod templates and claims in OpenKruise's kinds: defaults, validation, and in-place updates. */
-import { equalJson, isObject, skipSound, type DeepReadonly, type Json } from "@flotilla/base";
+import { equalJson, isObject, skipSound, type DeepReadonly, type Json, defined, omitZero } from "@flotilla/base";
 import {
   change,
   changeItems,
@@ -80,9 +80,7 @@ export function decodeTemplates<S extends Templated>(spec: S, refusal: (problem:
   const isSame =
     template === spec.template &&
     (claims ?? []).every((claim, index) => claim === (spec.volumeClaimTemplates as unknown[])[index]);
-  return isSame
-    ? spec
-    : { ...spec, ...(template !== undefined && { template }), ...(claims && { volumeClaimTemplates: claims }) };
+  return isSame ? spec : { ...spec, ...defined({ template }), ...omitZero({ volumeClaimTemplates: claims }) };
 }
 
 /** On the hub, a workload without a selector gets the labels of its pods. Users expect it; a warning is returned. */

@@ -2,6 +2,7 @@
  * Invariants of a CloneSet for random specs and random sequences of scaling and updating, on a member with slow pods:
  * it respects its budgets, converges, and then writes nothing.
  */
+import { defined } from "@flotilla/base";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { CloneSet } from "./cloneset-kind.ts";
@@ -40,16 +41,16 @@ function applied(spec: Spec, { replicas, image, partition, env }: Step): Spec {
   const next = {
     ...container,
     name: "main",
-    ...(image !== undefined && { image }),
+    ...defined({ image }),
     ...(env !== undefined && { env: [{ name: "MODE", value: env }] }),
   };
   return {
     ...spec,
-    ...(replicas !== undefined && { replicas }),
+    ...defined({ replicas }),
     template: { ...spec.template, spec: { ...spec.template.spec, containers: [next] } },
     updateStrategy: {
       ...spec.updateStrategy,
-      rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, ...(partition !== undefined && { partition }) },
+      rollingUpdate: { ...spec.updateStrategy?.rollingUpdate, ...defined({ partition }) },
     },
   };
 }

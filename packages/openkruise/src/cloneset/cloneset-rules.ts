@@ -3,7 +3,7 @@
  * was sent, so partition and similar fields are in `spec.updateStrategy` in v1alpha1 and in
  * `spec.updateStrategy.rollingUpdate` in v1beta1.
  */
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, omitZero } from "@flotilla/base";
 import { change, checkNotNegative, controllerOf, dnsSubdomainProblems, field, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import type { CloneSetRollingUpdate, CloneSetSpec, CloneSetUpdateStrategy } from "./cloneset-types.ts";
@@ -102,7 +102,7 @@ function inBetaForm(
   return {
     ...others,
     type: policy ? "RollingUpdate" : type,
-    rollingUpdate: { ...rollingUpdate, ...values, ...(policy && { podUpdatePolicy: policy }) },
+    rollingUpdate: { ...rollingUpdate, ...values, ...omitZero({ podUpdatePolicy: policy }) },
   } as Read<CloneSetUpdateStrategy>;
 }
 

@@ -3,7 +3,7 @@
  * single update type is two fields there. The conversion is lossy: under OnDelete v1beta1 has no rolling update, so
  * partition and similar fields are dropped.
  */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { definitionSchema } from "@flotilla/apimachinery";
 import { objectAt, fieldUnlessEmpty, property, withProperties } from "../api/conversion.ts";
@@ -67,7 +67,7 @@ function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject)
     if (typeof value === "string") inPlace[field] = numberOrText(value);
   }
   const rollingUpdate: JsonObject = {
-    ...(type !== undefined && { podUpdatePolicy: type }),
+    ...defined({ podUpdatePolicy: type }),
     ...rolling,
     ...(Object.keys(inPlace).length > 0 && { inPlaceUpdateStrategy: inPlace }),
   };
@@ -100,7 +100,7 @@ export function specToAlpha(object: JsonObject): JsonObject {
     spec: {
       ...rest,
       ...scaleToAlpha(isObject(scaleStrategy) ? scaleStrategy : {}),
-      ...(strategy && { updateStrategy: strategy }),
+      ...omitZero({ updateStrategy: strategy }),
     },
   };
 }
@@ -121,7 +121,7 @@ function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: Jso
     else if (typeof value === "string" || typeof value === "number") annotations[annotation] = String(value);
   }
   const strategy: JsonObject = {
-    ...(podUpdatePolicy !== undefined && { type: podUpdatePolicy }),
+    ...defined({ type: podUpdatePolicy }),
     ...rolling,
     ...(isObject(inPlaceUpdateStrategy) &&
       (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0) && {

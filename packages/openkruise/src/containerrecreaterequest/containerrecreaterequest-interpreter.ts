@@ -34,8 +34,8 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
     const { completionTime } = jobTimes(items.filter(({ status }) => isObject(status)));
     return replaceStatus(request, {
       phase,
-      ...(completionTime !== undefined && { completionTime }),
-      ...(message && { message }),
+      completionTime,
+      message: message || undefined,
       ...(containerRecreateStates.length > 0 && { containerRecreateStates }),
     });
   },

@@ -2,6 +2,7 @@
  * Invariants of an Advanced DaemonSet under random user actions, one template after the other: no more nodes lose their
  * available pod than the budget allows, the partition keeps its old pods, the set converges, and then writes nothing.
  */
+import { defined } from "@flotilla/base";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
@@ -48,7 +49,7 @@ const template = (image: string, env: string): Spec["template"] => ({
 
 function applied(set: ReadonlyDaemonSet, { image, env, partition: kept }: Change): ReadonlyDaemonSet {
   const [container] = set.spec.template.spec?.containers ?? [];
-  const rollingUpdate = { ...rollingOf(set), ...(kept !== undefined && { partition: kept }) };
+  const rollingUpdate = { ...rollingOf(set), ...defined({ partition: kept }) };
   return {
     ...set,
     spec: {

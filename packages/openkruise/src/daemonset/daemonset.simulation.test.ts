@@ -1,4 +1,5 @@
 /** Advanced DaemonSets on a simulated member with a fake clock, as users see them. */
+import { omitZero } from "@flotilla/base";
 import { afterEach, describe, expect, test } from "vitest";
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
 import { Node, Pod } from "@flotilla/kubernetes";
@@ -87,7 +88,7 @@ describe("A new set", () => {
     await start(makeSet());
     const [first = ""] = await nodes();
     const taint = (taints: NonNullable<Node["spec"]>["taints"]) =>
-      member.change(Node, first, (node) => ({ ...node, spec: { ...node.spec, ...(taints && { taints }) } }));
+      member.change(Node, first, (node) => ({ ...node, spec: { ...node.spec, ...omitZero({ taints }) } }));
 
     await taint([{ key: "dedicated", effect: "NoExecute", value: "x" }]);
     await member.pass(60_000);

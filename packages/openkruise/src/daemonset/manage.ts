@@ -4,6 +4,7 @@
  *
  * Reads: the view of `nodes.ts`. Writes nothing; `daemonset-controller.ts` executes the plan.
  */
+import { defined } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import { isReady, REVISION_LABEL } from "@flotilla/kubernetes";
 import type { FailureWait, NodeView, ReadonlyPod } from "@flotilla/kubernetes";
@@ -44,7 +45,7 @@ export function planManage(view: DaemonView, failureWaitMs: FailureWait): Daemon
   return {
     ...planSync(set, create, [...found.remove, ...lost.filter(isLive)], view.nowMs),
     events: found.events,
-    ...(found.againInMs !== undefined && { againInMs: found.againInMs }),
+    ...defined({ againInMs: found.againInMs }),
   };
 }
 

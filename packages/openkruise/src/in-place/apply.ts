@@ -9,7 +9,7 @@
  * Containers without a launch priority and those with the highest come first; the rest wait until these are ready.
  */
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { formatTime, setOwn } from "@flotilla/base";
+import { formatTime, setOwn, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { launchPriorityOf } from "../launch-priority/barrier.ts";
@@ -142,7 +142,7 @@ export function applyBatch(
   const next: UpdateState = {
     ...rest,
     ...waiting,
-    ...(recorded && { lastContainerStatuses: recorded }),
+    ...omitZero({ lastContainerStatuses: recorded }),
     preCheckBeforeNext: !isLast ? { containersRequiredReady: names } : undefined,
     containerBatchesRecord: [
       ...(state.containerBatchesRecord ?? []),

@@ -2,7 +2,7 @@
  * The annotations of an in-place update on a pod: its state, and the update that is delayed by a grace period. Both
  * have OpenKruise's format with its order of fields, because other programs read them.
  */
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goJson, goStructJson, sortedKeys } from "@flotilla/apimachinery";
@@ -74,7 +74,7 @@ export function formatState(state: UpdateState): string {
     ...(!isEmpty(state.nextContainerResources) && {
       nextContainerResources: sorted(state.nextContainerResources ?? {}),
     }),
-    ...(state.preCheckBeforeNext && { preCheckBeforeNext: state.preCheckBeforeNext }),
+    ...omitZero({ preCheckBeforeNext: state.preCheckBeforeNext }),
     ...(state.containerBatchesRecord?.length && { containerBatchesRecord: state.containerBatchesRecord }),
   });
 }

@@ -7,7 +7,7 @@
 import { qosClassOf } from "@flotilla/kubernetes";
 import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { equalJson, isObject, setOwn } from "@flotilla/base";
+import { equalJson, isObject, setOwn, omitZero } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import { metadataReferences } from "./container-hashes.ts";
@@ -214,9 +214,7 @@ export function patchMetadata<
   const finalizers = patchFinalizers(metadata.finalizers, part);
   return {
     ...metadata,
-    ...(labels && { labels }),
-    ...(annotations && { annotations }),
-    ...(finalizers && { finalizers }),
+    ...omitZero({ labels, annotations, finalizers }),
   };
 }
 

@@ -2,6 +2,7 @@
  * Writes the pod changes of OpenKruise's controllers: status, CPU and memory resources, and the rest, in this order,
  * because traffic must stop before anything else changes. Unchanged parts are not written.
  */
+import { omitZero } from "@flotilla/base";
 import { Pod } from "@flotilla/kubernetes";
 import type { Expectations, Owner, ReadonlyPod } from "@flotilla/kubernetes";
 import type { Client } from "@flotilla/client";
@@ -44,7 +45,7 @@ export function createWritePod({ client, podsSeen }: { client: Client; podsSeen:
         client.update(
           Pod,
           owner.cluster,
-          { ...after, metadata: { ...after.metadata, ...(resourceVersion && { resourceVersion }) }, spec },
+          { ...after, metadata: { ...after.metadata, ...omitZero({ resourceVersion }) }, spec },
           { signal },
         ),
       );

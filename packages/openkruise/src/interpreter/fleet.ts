@@ -1,5 +1,5 @@
 /** Merges per-member state for display: start and completion times of jobs, and names by cluster. */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, omitZero } from "@flotilla/base";
 import { earliestOf, latestOf, reportedStatuses, sumOf, textOf } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 
@@ -13,7 +13,7 @@ export function jobTimes(items: readonly StatusItem[]): JsonObject {
   const startTime = earliestOf(timesIn("startTime"));
   const ends = timesIn("completionTime");
   const isComplete = items.length > 0 && ends.length === items.length && ends.every((end) => end !== "");
-  return { ...(startTime && { startTime }), ...(isComplete && { completionTime: latestOf(ends) }) };
+  return { ...omitZero({ startTime }), ...(isComplete && { completionTime: latestOf(ends) }) };
 }
 
 export function sums(items: readonly StatusItem[], counters: readonly string[]): JsonObject {

@@ -1,3 +1,4 @@
+import { omitZero } from "@flotilla/base";
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -12,7 +13,7 @@ const object = (status?: JsonObject): KubernetesObject => ({
   apiVersion: "apps.kruise.io/v1beta1",
   kind: "Policy",
   metadata: { name: "policy", generation: 2, annotations: { [TEMPLATE_GENERATION]: "2" } },
-  ...(status && { status }),
+  ...omitZero({ status }),
 });
 const observed = { observedGeneration: 2, generation: 2, resourceTemplateGeneration: 2 };
 const items = (...statuses: JsonObject[]): StatusItem[] =>

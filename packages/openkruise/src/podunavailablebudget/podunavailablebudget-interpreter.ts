@@ -1,6 +1,6 @@
 /** OpenKruise PodUnavailableBudget: every member enforces its own budget; the template shows the sums. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero } from "@flotilla/base";
 import { countIn, isObserved, observedGenerationOf, reflectFields, replaceStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { podTimesOf, sums } from "../interpreter/fleet.ts";
@@ -21,8 +21,7 @@ export const podUnavailableBudgetInterpreter: KindInterpreter<PodUnavailableBudg
     return replaceStatus(budget, {
       observedGeneration: observedGenerationOf(budget, items),
       ...sums(items, COUNTERS),
-      ...(disruptedPods && { disruptedPods }),
-      ...(unavailablePods && { unavailablePods }),
+      ...omitZero({ disruptedPods, unavailablePods }),
     });
   },
   isHealthy: (budget) =>

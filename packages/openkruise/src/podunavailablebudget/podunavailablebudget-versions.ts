@@ -2,6 +2,7 @@
  * Converts PodUnavailableBudget between v1alpha1 and v1beta1. Annotations of v1alpha1 are fields in v1beta1. An invalid
  * annotation is kept. The conversion to v1alpha1 drops `ignoredPodSelector`.
  */
+import { defined, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { definitionSchema } from "@flotilla/apimachinery";
@@ -19,8 +20,8 @@ export function toStorage(object: JsonObject): JsonObject {
   const replicas = readReplicas(annotations[PROTECT_TOTAL_REPLICAS_ANNOTATION]);
   return changeObject({ ...object, apiVersion: "policy.kruise.io/v1beta1" }, "spec", (spec) => ({
     ...spec,
-    ...(operations && { protectOperations: operations }),
-    ...(replicas !== undefined && { protectTotalReplicas: replicas }),
+    ...omitZero({ protectOperations: operations }),
+    ...defined({ protectTotalReplicas: replicas }),
   }));
 }
 

@@ -3,7 +3,7 @@
  * the namespaces of the fleet. Its conditions report failures, so each is True if it is True on any member.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero } from "@flotilla/base";
 import {
   aggregateFields,
   conditionsIn,
@@ -71,7 +71,7 @@ function addConditions(items: readonly StatusItem[]): JsonObject[] {
   }
   return Array.from(byType.values(), ({ condition, lastTransitionTime, failed }) => ({
     ...condition,
-    ...(lastTransitionTime && { lastTransitionTime }),
+    ...omitZero({ lastTransitionTime }),
     ...failed,
   }));
 }

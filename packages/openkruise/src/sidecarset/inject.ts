@@ -3,7 +3,7 @@
  * records the injection in annotations. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
-import { compareText, formatTime } from "@flotilla/base";
+import { compareText, formatTime, omitZero } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
@@ -129,7 +129,7 @@ function withSidecars(
     withImage.set(metadata.name, {
       ...record,
       hash: metadata.annotations?.[SIDECAR_SET_HASH_ANNOTATION] ?? "",
-      ...(latestRevision && { controllerRevision: latestRevision }),
+      ...omitZero({ controllerRevision: latestRevision }),
     });
     withoutImage.set(metadata.name, {
       ...record,

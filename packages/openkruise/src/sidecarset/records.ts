@@ -3,7 +3,7 @@
  * leniently, because users can write anything there, and written in OpenKruise's format.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
-import { compareText, isObject } from "@flotilla/base";
+import { compareText, isObject, omitZero } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goStructJson } from "@flotilla/apimachinery";
 import { formatState } from "../in-place/state.ts";
@@ -73,7 +73,7 @@ function readRecord(value: unknown): SidecarRecord | undefined {
     hash,
     sidecarSetName,
     sidecarList: list,
-    ...(controllerRevision && { controllerRevision }),
+    ...omitZero({ controllerRevision }),
   };
 }
 
@@ -83,7 +83,7 @@ export function formatRecords(records: SidecarRecords): string {
     Object.fromEntries(
       sorted.map(([set, { updateTimestamp, hash, sidecarSetName, sidecarList, controllerRevision }]) => [
         set,
-        { updateTimestamp, hash, sidecarSetName, sidecarList, ...(controllerRevision && { controllerRevision }) },
+        { updateTimestamp, hash, sidecarSetName, sidecarList, ...omitZero({ controllerRevision }) },
       ]),
     ),
   );
@@ -126,7 +126,7 @@ export function readUpdateStates({ metadata }: ReadonlyPod): Map<string, UpdateS
     const { lastContainerStatuses = null, ...rest } = state;
     const last = lastContainerStatuses === null ? null : readLastStatuses(lastContainerStatuses);
     if (last === undefined) return undefined;
-    states.set(set, { ...rest, ...(last && { lastContainerStatuses: last }) } as unknown as UpdateState);
+    states.set(set, { ...rest, ...omitZero({ lastContainerStatuses: last }) } as unknown as UpdateState);
   }
   return states;
 }

@@ -3,6 +3,7 @@
  *
  * A limit is set only if every matched container has one, because a sum with "unlimited" is unlimited.
  */
+import { omitZero } from "@flotilla/base";
 import { evaluateExpression, expressionQuantity } from "./resource-expression.ts";
 import type { ExpressionValue } from "./resource-expression.ts";
 import type { ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
@@ -59,7 +60,7 @@ export function resourcesFor(
     return entries.length > 0 ? Object.fromEntries(entries) : undefined;
   };
   const [allowed, asked] = [evaluated("limits", limits), evaluated("requests", requests)];
-  return { ...(allowed && { limits: allowed }), ...(asked && { requests: asked }) };
+  return { ...omitZero({ limits: allowed, requests: asked }) };
 }
 
 function targetContainers(

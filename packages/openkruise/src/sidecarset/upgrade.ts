@@ -4,7 +4,7 @@
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { formatTime, isObject } from "@flotilla/base";
+import { formatTime, isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
@@ -190,6 +190,6 @@ export function upgradableCondition(
     status,
     reason,
     message,
-    ...(lastTransitionTime && { lastTransitionTime }),
+    ...omitZero({ lastTransitionTime }),
   };
 }

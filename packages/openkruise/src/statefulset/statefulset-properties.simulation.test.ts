@@ -3,6 +3,7 @@
  * unavailable than the budget allows, the partition keeps its old pods, ordered sets create their pods in order, the
  * set converges, and then writes nothing.
  */
+import { defined, omitZero } from "@flotilla/base";
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
@@ -94,13 +95,13 @@ function applied(
   { replicas, image, env, partition, reserveOrdinals }: Change,
 ): ReadonlyStatefulSet {
   const [container] = set.spec.template.spec?.containers ?? [];
-  const rollingUpdate = { ...rollingOf(set), ...(partition !== undefined && { partition }) };
+  const rollingUpdate = { ...rollingOf(set), ...defined({ partition }) };
   return {
     ...set,
     spec: {
       ...set.spec,
-      ...(replicas !== undefined && { replicas }),
-      ...(reserveOrdinals && { reserveOrdinals }),
+      ...defined({ replicas }),
+      ...omitZero({ reserveOrdinals }),
       template: template(image ?? container?.image ?? "", env ?? container?.env?.[0]?.value ?? ""),
       updateStrategy: { type: "RollingUpdate", rollingUpdate },
     },

@@ -2,6 +2,7 @@
  * Divides a UnitedDeployment: every member gets all subsets in declared order, with each subset's numbers split over
  * the members. Percentages become whole numbers here, because rounding them in each cluster would not add up.
  */
+import { defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { withSpecField } from "@flotilla/kubernetes";
 import type { PodTemplateShape, Share, Workload } from "@flotilla/kubernetes";
@@ -88,7 +89,7 @@ function subsetsFor(
     return {
       ...subset,
       ...(subset.minReplicas !== undefined && { minReplicas: limits.min }),
-      ...(limits.max !== undefined && { maxReplicas: limits.max }),
+      ...defined({ maxReplicas: limits.max }),
     };
   });
 }

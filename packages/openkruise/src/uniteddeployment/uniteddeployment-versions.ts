@@ -2,7 +2,7 @@
  * Converts UnitedDeployment between v1alpha1 and v1beta1. A CloneSet template has the form of CloneSets of the same
  * version. The v1beta1 status has per-subset fields where v1alpha1 has maps; only the order of the maps is lost.
  */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { definitionSchema } from "@flotilla/apimachinery";
 import { betaSpec, specToAlpha, specToBeta } from "../cloneset/cloneset-versions.ts";
@@ -63,7 +63,7 @@ function statusToAlpha({ updatedRevision, ...status }: JsonObject): JsonObject {
       ),
     );
   const updateStatus = {
-    ...(updatedRevision !== undefined && { updatedRevision }),
+    ...defined({ updatedRevision }),
     ...fieldUnlessEmpty("currentPartitions", mapOf("partition")),
   };
   return {

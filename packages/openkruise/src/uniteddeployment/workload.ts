@@ -3,7 +3,7 @@ import { Deployment } from "@flotilla/kubernetes";
 import { applyStrategicMergePatch, controllerReference, dnsSubdomainProblems, goJson } from "@flotilla/apimachinery";
 import type { ObjectMeta, Schema } from "@flotilla/apimachinery";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { required } from "@flotilla/base";
+import { required, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { DEPLOYMENT_REVISION_LABEL, PATCH_ANNOTATION, SUBSET_LABEL, subsetNamed } from "./uniteddeployment-names.ts";
 import type { ReadonlyUnitedDeployment, Subset } from "./uniteddeployment-names.ts";
@@ -104,7 +104,7 @@ function withPartition(
 ): Spec["updateStrategy"] {
   return {
     ...updateStrategy,
-    ...(defaultType !== undefined && { type: defaultType }),
+    ...defined({ type: defaultType }),
     rollingUpdate: { ...updateStrategy?.rollingUpdate, partition },
   };
 }

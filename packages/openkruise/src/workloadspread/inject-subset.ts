@@ -35,8 +35,7 @@ export function matchOf({ metadata }: ReadonlyPod): Match | undefined {
     : undefined;
 }
 
-export const matchText = ({ name, subset, uid }: Match): string =>
-  goJson({ name, subset, ...(uid !== undefined && { uid }) });
+export const matchText = ({ name, subset, uid }: Match): string => goJson({ name, subset, uid });
 
 /** Throws an ApiError for a patch that a pod cannot have. */
 export function injectSubset(spread: ReadonlySpread, pod: ReadonlyPod, match: Match): ReadonlyPod {

@@ -8,7 +8,7 @@ import { createRealMember, createSecretStore, ensureAgentNamespace, runAgent } f
 import type { CredentialStore } from "@flotilla/flotilla";
 import { Namespace } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
-import { elapsedMs, sleep, systemClock, systemRandom } from "@flotilla/base";
+import { elapsedMs, sleep, systemClock, systemRandom, omitZero } from "@flotilla/base";
 import type { Log } from "@flotilla/base";
 import type { AgentRunOptions } from "@flotilla/cli";
 import { connectionOf, createClient, createHttp2Transport, loadKubeconfig } from "@flotilla/client";
@@ -139,7 +139,7 @@ async function serve(
   const open: Open = (connection, credentials) => {
     const transport = createHttp2Transport({
       ...connection,
-      ...(credentials && { credentials }),
+      ...omitZero({ credentials }),
       cluster: { only: HUB },
       userAgent: "flotilla-agent",
     });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Pod } from "@flotilla/kubernetes";
-import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { createFakeClock, createSeededRandom, silentLog, omitZero } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createInformers } from "@flotilla/controller-runtime";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
@@ -121,7 +121,7 @@ async function startMember() {
   ): Promise<DeepReadonly<Pod>> => {
     const pod = await client.get(Pod, { cluster: "paris", namespace: "shop", name: "p" });
     const status = change(pod);
-    return client.updateStatus(Pod, "paris", { ...pod, ...(status && { status }) });
+    return client.updateStatus(Pod, "paris", { ...pod, ...omitZero({ status }) });
   };
   const target = (pod: DeepReadonly<Pod>) => ({
     cluster: "paris",

@@ -1,7 +1,7 @@
 /** The conditions that a kubelet maintains on a pod. Conditions of other writers are preserved. Pure. */
 import type { Container, ContainerStatus, PodCondition, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime } from "@flotilla/base";
+import { formatTime, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 
 type Status = DeepReadonly<PodStatus>;
@@ -89,5 +89,5 @@ function merged(before: Condition, after: Condition | undefined, now: string): C
   if (!after) return before;
   if (before.status !== after.status) return { ...after, lastTransitionTime: now };
   if (before.reason === after.reason && before.message === after.message) return before;
-  return { ...after, ...(before.lastTransitionTime && { lastTransitionTime: before.lastTransitionTime }) };
+  return { ...after, ...omitZero({ lastTransitionTime: before.lastTransitionTime }) };
 }

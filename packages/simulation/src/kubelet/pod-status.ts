@@ -6,7 +6,7 @@
  */
 import type { Container, ContainerStatus, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { behaviourOf, initBehaviourOf } from "./behaviour.ts";
 import type { Behaviour } from "./behaviour.ts";
@@ -134,7 +134,7 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
   const { nominatedNodeName: _, ...rest } = status;
   const next: Status = {
     ...rest,
-    ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+    ...defined({ observedGeneration: pod.metadata.generation }),
     phase,
     ...(around.hostIP && { hostIP: around.hostIP, hostIPs: [{ ip: around.hostIP }] }),
     ...(podIP && { podIP, podIPs: [{ ip: podIP }] }),
@@ -281,7 +281,7 @@ function unmountedStatus(pod: ReadonlyPod, nowMs: number): Status {
     containers.map((container) => waiting(container, byName(before).get(container.name), { nowMs }, reason));
   const next: Status = {
     ...status,
-    ...(pod.metadata.generation !== undefined && { observedGeneration: pod.metadata.generation }),
+    ...defined({ observedGeneration: pod.metadata.generation }),
     phase: "Pending",
     startTime: status.startTime ?? formatTime(nowMs),
     ...(spec.initContainers?.length && {
@@ -321,7 +321,7 @@ export function endedStatus(
     ...(reason !== undefined && { reason, message }),
     startTime: status.startTime ?? formatTime(nowMs),
     containerStatuses,
-    ...(initContainerStatuses && { initContainerStatuses }),
+    ...omitZero({ initContainerStatuses }),
   };
   return withConditions(pod, next, nowMs);
 }

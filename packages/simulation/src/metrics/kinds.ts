@@ -6,7 +6,7 @@
  */
 import { Node, Pod } from "@flotilla/kubernetes";
 import type { Column, Kind, ObjectSource, Schema } from "@flotilla/apimachinery";
-import { compareText, formatTime } from "@flotilla/base";
+import { compareText, formatTime, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
 import type { ClusterViews } from "../placement/views.ts";
@@ -119,7 +119,7 @@ function head(
     kind,
     metadata: {
       name,
-      ...(namespace !== undefined && { namespace }),
+      ...defined({ namespace }),
       creationTimestamp: now,
       ...(labels && { labels: { ...labels } }),
     },

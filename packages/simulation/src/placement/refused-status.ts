@@ -1,6 +1,6 @@
 /** The status of a pod that fits on no node. Pure. */
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime } from "@flotilla/base";
+import { formatTime, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 
 /** Undefined if the pod already has it. `node` is the one on which victims make room. */
@@ -21,6 +21,6 @@ export function planRefusedStatus(
   return {
     ...status,
     conditions: [...conditions.filter(({ type }) => type !== "PodScheduled"), refused],
-    ...(nominatedNodeName && { nominatedNodeName }),
+    ...omitZero({ nominatedNodeName }),
   };
 }

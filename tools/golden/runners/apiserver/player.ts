@@ -1,7 +1,7 @@
 /** Plays one scenario: sends its requests in order, keeps its watches open, and compares every response. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { compareAnswer } from "./compare.ts";
 import { Bindings, UnknownValueError } from "./placeholders.ts";
@@ -276,7 +276,7 @@ function readAnswer(
   const whole = JSON.parse(text) as Json;
   const claims = claimsOf(whole);
   const body = reduce(JSON.parse(text) as Json, step.transform && bindings.fillJson(step.transform));
-  return { answer: { ...answer, body, ...(claims && { claims }) }, whole };
+  return { answer: { ...answer, body, ...omitZero({ claims }) }, whole };
 }
 
 /** The claims of a token, with times relative to the time of issue. */

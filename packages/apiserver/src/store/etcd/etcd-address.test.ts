@@ -26,7 +26,7 @@ const valid: Record<string, { text: string; want: { endpoints: string[]; prefix:
 test.each(Object.entries(valid))("an address %s", (_behaviour, { text, want }) => {
   const { endpoints, prefix, user } = parseEtcdAddress(text);
 
-  expect({ endpoints: endpoints.map(String), prefix, ...(user && { user }) }).toEqual(want);
+  expect({ endpoints: endpoints.map(String), prefix, user }).toEqual(want);
 });
 
 const invalid: Record<string, { text: string; message: string }> = {

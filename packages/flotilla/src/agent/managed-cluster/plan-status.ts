@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/karmada";
 import type { ClusterClaim, ManagedCluster } from "@flotilla/ocm";
 import type { ManagedClusterStatus } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { Node } from "@flotilla/kubernetes";
-import { equalJson } from "@flotilla/base";
+import { equalJson, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import { amountOf, resourceListOf } from "../../membership/resources.ts";
@@ -50,7 +50,7 @@ export function planManagedStatus(cluster: Read, view: MemberView, nowMs: number
   if (view.rotation) conditions = withCondition(conditions, rotated(view.rotation), now);
   // While it is unhealthy, the last known facts stay.
   const status = { ...before, ...(isWell && factsOf(before, view)), conditions } as Read["status"];
-  return equalJson(status, before) ? cluster : { ...cluster, ...(status && { status }) };
+  return equalJson(status, before) ? cluster : { ...cluster, ...omitZero({ status }) };
 }
 
 function factsOf(

@@ -1,5 +1,5 @@
 /** Converts between the interpreter's types and script inputs and results. */
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined, omitZero } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { AnyObject } from "../interpreter.ts";
@@ -28,10 +28,8 @@ export function asItem(item: StatusItem): LuaInput {
   if (seen === status && applied !== false && appliedMessage !== "") return item as unknown as LuaInput;
   return {
     clusterName,
-    ...(seen !== undefined && { status: seen }),
-    ...(applied && { applied }),
-    ...(appliedMessage && { appliedMessage }),
-    ...(health && { health }),
+    ...defined({ status: seen }),
+    ...omitZero({ applied, appliedMessage, health }),
   };
 }
 

@@ -1,4 +1,5 @@
 /** Builds the missing registration of a member. Pure. */
+import { omitZero } from "@flotilla/base";
 import { Cluster, CLUSTER_FINALIZER, CLUSTER_NOT_READY_TAINT } from "@flotilla/karmada";
 import { ManagedCluster, REACHED_BY_HUB_ANNOTATION, UNREACHABLE_TAINT } from "@flotilla/ocm";
 import { isConditionTrue } from "@flotilla/apimachinery";
@@ -38,7 +39,7 @@ export function planManagedCluster(
       ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }),
       annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_BY_HUB_ANNOTATION]: "true" },
     },
-    spec: { ...bare.spec, ...(managedCluster.taints && { taints: managedCluster.taints }) },
+    spec: { ...bare.spec, ...omitZero({ taints: managedCluster.taints }) },
   };
 }
 
@@ -64,7 +65,7 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
   return {
     ...bare,
     metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) },
-    spec: { ...bare.spec, ...(cluster.taints && { taints: cluster.taints }) },
+    spec: { ...bare.spec, ...omitZero({ taints: cluster.taints }) },
   };
 }
 

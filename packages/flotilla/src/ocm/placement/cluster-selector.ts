@@ -7,7 +7,7 @@ import type { createScoreLibrary, ManagedCluster } from "@flotilla/ocm";
 import { dynamicValueOf } from "@flotilla/cel";
 import type { CelValue } from "@flotilla/cel";
 import type { DeepReadonly } from "@flotilla/base";
-import { messageOf } from "@flotilla/base";
+import { messageOf, omitZero } from "@flotilla/base";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import { Misconfigured } from "./misconfigured.ts";
 
@@ -59,7 +59,7 @@ function shownTo(cluster: Cluster): CelValue {
     const taints = spec.taints?.map((taint) => ({ timeAdded: null, ...taint }));
     value = dynamicValueOf({
       ...cluster,
-      spec: { hubAcceptsClient: false, ...spec, ...(taints && { taints }) },
+      spec: { hubAcceptsClient: false, ...spec, ...omitZero({ taints }) },
       status: { conditions: null, version: {}, ...status },
     });
     shown.set(cluster, value);

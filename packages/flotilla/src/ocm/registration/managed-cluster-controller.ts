@@ -160,8 +160,8 @@ export function createManagedClusterController({
     if (acceptance ?? availability)
       log.info("managed cluster changed", {
         member: name,
-        ...(acceptance && { acceptance }),
-        ...(availability && { availability }),
+        acceptance: acceptance || undefined,
+        availability: availability || undefined,
       });
     if (acceptance === denied.reason)
       events.record(hub, cluster, {

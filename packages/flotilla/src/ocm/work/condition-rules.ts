@@ -1,4 +1,5 @@
 /** Conditions from a work's rules: CEL expressions over the object on the member. */
+import { omitZero } from "@flotilla/base";
 import type { ConditionRule } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -46,8 +47,7 @@ function effectiveRule({ apiVersion, kind }: DeepReadonly<KubernetesObject>, rul
   return (
     known && {
       ...known,
-      ...(rule.message && { message: rule.message }),
-      ...(rule.messageExpression && { messageExpression: rule.messageExpression }),
+      ...omitZero({ message: rule.message, messageExpression: rule.messageExpression }),
     }
   );
 }

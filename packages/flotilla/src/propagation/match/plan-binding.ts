@@ -7,7 +7,7 @@
 import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, omitZero } from "@flotilla/base";
 import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
@@ -69,7 +69,7 @@ export function planBinding({
       ...(components ? planComponents(components) : planReplicas(replicas, metadata.namespace)),
       ...fromPolicy(policy),
       ...(schedulePriority !== undefined && { schedulePriority: { priority: schedulePriority } }),
-      ...(groups && { workloadAffinityGroups: groups }),
+      ...omitZero({ workloadAffinityGroups: groups }),
     },
   };
 }
@@ -104,7 +104,7 @@ function planReplicas(
   // Quotas apply in the pods' namespace, which is the template's namespace.
   return {
     replicas,
-    replicaRequirements: { ...requirements, ...(namespace && { namespace }) } as Binding["spec"]["replicaRequirements"],
+    replicaRequirements: { ...requirements, ...omitZero({ namespace }) } as Binding["spec"]["replicaRequirements"],
   };
 }
 
@@ -186,7 +186,7 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
       ownerReferences: desired.metadata.ownerReferences ?? [],
       finalizers: [...new Set([...(existing.metadata.finalizers ?? []), ...(desired.metadata.finalizers ?? [])])],
     },
-    spec: { ...desired.spec, ...kept, ...(suspension && { suspension }) },
+    spec: { ...desired.spec, ...kept, ...omitZero({ suspension }) },
   };
   const { resourceVersion } = existing.spec.resource;
   const unmoved = { ...merged, spec: { ...merged.spec, resource: { ...merged.spec.resource, resourceVersion } } };

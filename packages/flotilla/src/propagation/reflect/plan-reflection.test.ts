@@ -1,3 +1,4 @@
+import { omitZero } from "@flotilla/base";
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
 import { createInterpreter } from "../../interpreter/interpreter.ts";
@@ -157,7 +158,7 @@ test("updated pods are those of the report before until the member has observed 
   ) => ({
     ...seen,
     reading: {
-      status: { ...(release && { release }), generation, observedGeneration, updatedReplicas },
+      status: { ...omitZero({ release }), generation, observedGeneration, updatedReplicas },
       health: "Healthy" as const,
     },
   });

@@ -1,4 +1,5 @@
 /** Properties that hold for every placement, fleet and history, independent of recordings. */
+import { omitZero } from "@flotilla/base";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFleet } from "./fleet.ts";
@@ -59,7 +60,7 @@ const aPlacement = fc
     base: fc.constantFrom(DYNAMIC, AGGREGATED, STATIC, {}),
     spread: fc.option(constraints, { nil: undefined }),
   })
-  .map(({ base, spread }): Placement => ({ ...base, ...(spread && { spreadConstraints: spread }) }));
+  .map(({ base, spread }): Placement => ({ ...base, ...omitZero({ spreadConstraints: spread }) }));
 const previous = fc.uniqueArray(
   fc.record({
     name: fc.integer({ min: 0, max: 15 }).map((index) => `m${index}`),

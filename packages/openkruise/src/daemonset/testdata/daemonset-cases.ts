@@ -2,6 +2,7 @@
  * Runs the planners of Advanced DaemonSet on recorded inputs and returns results in the format of the recordings
  * (`openkruise-daemonset.jsonl`). Only for tests and `npm run golden`.
  */
+import { defined } from "@flotilla/base";
 import type { AdvancedDaemonSet } from "../daemonset-kind.ts";
 import { nodeFitness, podTemplateData } from "@flotilla/kubernetes";
 import type { Node, Pod, ReadonlyRevision } from "@flotilla/kubernetes";
@@ -49,7 +50,7 @@ export function createDaemonSetCases(): Readonly<Record<string, RecordedRun>> {
       const { template } = daemonSet.spec;
       remembered ??= template;
       const { nodeName } = template.spec ?? {};
-      const spec = { containers: [], ...remembered.spec, ...(nodeName !== undefined && { nodeName }) };
+      const spec = { containers: [], ...remembered.spec, ...defined({ nodeName }) };
       const { shouldRun, mayStay } = nodeFitness({ ...daemonSet, spec: { ...daemonSet.spec, template: { spec } } })(node);
       return { shouldRun, shouldContinueRunning: mayStay };
     },

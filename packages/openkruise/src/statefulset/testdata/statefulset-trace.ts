@@ -3,6 +3,7 @@
  * (`openkruise-trace.jsonl`): which pods are created, deleted and updated, and the status. Only for tests and `npm run
  * golden`.
  */
+import { omitZero } from "@flotilla/base";
 import type { AdvancedStatefulSet } from "../statefulset-kind.ts";
 import { podTemplateData } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
@@ -57,7 +58,7 @@ class Trace {
   private runPass(): Pass {
     const updateRevision = this.revision(`demo-${this.image.slice("img:".length)}`);
     const current = this.status?.currentRevision === undefined ? updateRevision : this.revision(this.status.currentRevision);
-    const set = { ...this.set, ...(this.status && { status: this.status }) };
+    const set = { ...this.set, ...omitZero({ status: this.status }) };
     const revisions = Array.from({ length: 10 }, (_, index) => this.revision(`demo-${index}`));
     const plan = planStatefulSet(
       { set, pods: [...this.pods.values()], current, update: updateRevision, revisions, claimNamed: () => undefined, classNamed: () => undefined, gates: DEFAULT_GATES, nowMs: this.nowMs },

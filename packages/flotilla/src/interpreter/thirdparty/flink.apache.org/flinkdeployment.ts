@@ -6,6 +6,7 @@
  * its `2048m` counts as thousandths. Unlike in Karmada, fields that no member reports are omitted instead of being
  * written as empty.
  */
+import { omitZero } from "@flotilla/base";
 import { compareQuantities } from "@flotilla/apimachinery";
 import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -82,7 +83,7 @@ export const flinkDeploymentInterpreter: KindInterpreter<FlinkDeployment> = {
     const { namespace } = deployment.metadata;
     const requirements = {
       ...requirementsOf(deployment, ["jobManager", "taskManager"]),
-      ...(namespace && { namespace }),
+      ...omitZero({ namespace }),
     };
     return { replicas: replicaTotal([jobManagers(deployment), taskManagers(deployment)]), requirements };
   },

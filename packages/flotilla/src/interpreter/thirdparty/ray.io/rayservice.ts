@@ -6,7 +6,7 @@
  * negative number to the last one.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
 import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
 import type { KindInterpreter, ReplicaRequirements, StatusItem } from "@flotilla/kubernetes";
 import { countOf, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
@@ -110,13 +110,13 @@ function aggregate(service: Service, items: readonly StatusItem[]): JsonObject {
   return {
     ...others,
     ...(conditions.length > 0 && { conditions }),
-    ...(lastUpdateTime && { lastUpdateTime }),
+    ...omitZero({ lastUpdateTime }),
     numServeEndpoints: sumOf(statuses, "numServeEndpoints"),
     observedGeneration: statuses.reduce((newest, status) => Math.max(newest, countOf(status["observedGeneration"])), 0),
     // The status of a service that does not run is empty.
     serviceStatus: statuses.some(({ serviceStatus }) => serviceStatus === "") ? "" : "Running",
-    ...(active && { activeServiceStatus: active }),
-    ...(pending !== undefined && { pendingServiceStatus: pending }),
+    ...omitZero({ activeServiceStatus: active }),
+    ...defined({ pendingServiceStatus: pending }),
   };
 }
 
