@@ -1,11 +1,12 @@
 /**
- * `npm run check`: types, lint, format, unused code, layers, the tidy rules, words and the lock file. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers, the tidy rules, wire names, words and the lock file. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkLayers, renderGraph } from "./check/layers.ts";
 import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
 import { readSupplyChain } from "./check/supply-chain.ts";
+import { checkWireNames } from "./check/wire-names.ts";
 import { checkWords } from "./check/words.ts";
 
 const sources = listSources();
@@ -17,6 +18,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },
   { name: "layers", run: () => checkLayers(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
+  { name: "wire names", run: () => checkWireNames(sources) },
   { name: "words", run: () => checkWords(sources) },
   { name: "supply chain", run: readSupplyChain },
 ];

@@ -20,7 +20,7 @@ import {
 import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { formatTime, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import { createDeletionProtection, createMembershipAdmissions } from "@flotilla/flotilla";
 import {
   headersOf,
@@ -154,8 +154,7 @@ function shown({ status: code, body, text }: Answered, step: RecordedStep): Json
   if (body["kind"] === "Status")
     return withComparedMessage({
       code,
-      reason: read["reason"],
-      message: read["message"],
+      ...defined({ reason: read["reason"], message: read["message"] }),
     });
   if (body["kind"] === "Table") return { code, ...tableOf(read) };
   const { apiVersion, kind: _kind, metadata, ...rest } = read;

@@ -3,6 +3,7 @@
  * cluster1 and cluster2 of the other half, and the two that the policy for CRDs names. Commands are typed in a terminal
  * with the guides' kubeconfigs and contexts; effects are read through our client.
  */
+import { defined } from "@flotilla/base";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
@@ -76,7 +77,7 @@ export async function startGuideFleet(): Promise<GuideFleet> {
   const workspace = createWorkspace({
     kubectl: programPath("kubectl"),
     flotilla: join(SHIPPED_BIN, "flotilla"),
-    karmadactl,
+    ...defined({ karmadactl }),
   });
   const { HOME: home = "" } = workspace.environment;
   writeKubeconfigs(home, kubeconfig);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { checkLayers } from "./layers.ts";
 import { checkTidy } from "./tidy.ts";
+import { checkWireNames } from "./wire-names.ts";
 
 const file = (path: string, text: string) => ({ path, text });
 
@@ -215,6 +216,35 @@ describe("tidy rules", () => {
   for (const [behaviour, { path, text, want }] of Object.entries(cases)) {
     test(behaviour, () => {
       expect(checkTidy([file(path, text)])).toEqual(want);
+    });
+  }
+});
+
+describe("wire names", () => {
+  const cases: Record<string, { files: [string, string][]; want: string[] }> = {
+    "a label that two files spell is reported": {
+      files: [
+        ["packages/client/src/a.ts", 'const ZONE = "topology.kubernetes.io/zone";\n'],
+        ["packages/cli/src/b.ts", 'labels["topology.kubernetes.io/zone"];\n'],
+      ],
+      want: [
+        '"topology.kubernetes.io/zone" is spelled 2 times; declare it once: packages/client/src/a.ts, packages/cli/src/b.ts',
+      ],
+    },
+    "comments, versions, tests and generated tables may repeat a name": {
+      files: [
+        ["packages/client/src/a.ts", '/** "flotilla.dev/drift" */\nconst DRIFT = "flotilla.dev/drift";\n'],
+        ["packages/client/src/b.ts", '// "flotilla.dev/drift"\nconst apiVersion = "flotilla.dev/v1alpha1";\n'],
+        ["packages/client/src/c.ts", 'const apiVersion = "flotilla.dev/v1alpha1";\n'],
+        ["packages/client/src/a.test.ts", 'expect(labels["flotilla.dev/drift"]).toBe("report");\n'],
+        ["packages/client/src/facts/a.ts", 'const key = "flotilla.dev/drift";\n'],
+      ],
+      want: [],
+    },
+  };
+  for (const [behaviour, { files, want }] of Object.entries(cases)) {
+    test(behaviour, () => {
+      expect(checkWireNames(files.map(([path, text]) => file(path, text)))).toEqual(want);
     });
   }
 });

@@ -227,3 +227,4 @@ export { YamlError, countYamlValues, dumpYaml, loadYaml } from "./yaml-dialects.
 export { createLineCounter, walkYaml } from "./yaml-walk.ts";
 export type { YamlNode } from "./yaml-walk.ts";
 export { writtenAtMs } from "./written-at.ts";
+export { CLUSTER_NAME_KEY, LAST_APPLIED_ANNOTATION, LOGICAL_CLUSTER_FINALIZER } from "./names.ts";

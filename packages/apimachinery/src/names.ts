@@ -135,3 +135,10 @@ export function annotationsAreTooLong(annotations: Readonly<Record<string, strin
   for (const key in annotations) total += Buffer.byteLength(key) + Buffer.byteLength(annotations[key] ?? "");
   return total > MAX_ANNOTATIONS_BYTES;
 }
+
+/** What a client that applies on its own side sent last. */
+export const LAST_APPLIED_ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+/** The logical cluster of a request: an annotation of its audit event, and an extra value for authorization webhooks. */
+export const CLUSTER_NAME_KEY = "flotilla.dev/cluster";
+/** Blocks deletion of a logical cluster until everything in it is removed. */
+export const LOGICAL_CLUSTER_FINALIZER = "flotilla.dev/contents";

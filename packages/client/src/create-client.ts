@@ -16,7 +16,7 @@ import type {
 import { InvalidResponseError } from "./errors.ts";
 import type { ResourcePath, Transport, TransportRequest, TransportWatchEvent } from "./transport.ts";
 
-const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
+export const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
 export function createClient({ transport, fieldManager }: { transport: Transport; fieldManager: string }): Client {
   const exchange = async (request: TransportRequest, signal: AbortSignal | undefined): Promise<JsonObject> => {

@@ -55,3 +55,4 @@ export { createWebhookLocator } from "./webhook/webhook-endpoint.ts";
 export type { Endpoint, ResolveService, ServiceLocation } from "./webhook/webhook-endpoint.ts";
 export { FAILURE_REASONS, WebhookError } from "./webhook/webhook-error.ts";
 export type { FailureReason } from "./webhook/webhook-error.ts";
+export { INITIAL_EVENTS_END } from "./create-client.ts";

@@ -123,3 +123,6 @@ export const CONTROLLERS_LEASE = "flotilla-controllers";
 
 /** Of an installation on an existing cluster: has the programs, their accounts and their certificates. */
 export const INSTALL_NAMESPACE = "flotilla-system";
+
+/** On a simulated Cluster: how its network fails, such as `unreachable`. */
+export const SIMULATED_FAULT = "simulation.flotilla.dev/fault";

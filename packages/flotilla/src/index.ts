@@ -258,3 +258,4 @@ export { rolloutAdmissions } from "./rollout/rollout-admissions.ts";
 export { rolloutRoles } from "./rollout/rollout-access.ts";
 export { rolloutKinds } from "./rollout/kinds/rollout-kinds.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";
+export { SIMULATED_FAULT } from "./flotilla-names.ts";

@@ -89,3 +89,4 @@ export {
   serviceAccountName,
   workName,
 } from "./names/karmada-names.ts";
+export { DELETION_PROTECTED } from "./names/karmada-names.ts";

@@ -6,7 +6,6 @@ export { SelfSubjectAccessReview } from "./authorization/self-subject-access-rev
 export { SubjectAccessReview } from "./authorization/subject-access-review.ts";
 export { Binding } from "./binding/binding-kind.ts";
 export { CertificateSigningRequest, requestState } from "./certificatesigningrequest/certificatesigningrequest-kind.ts";
-export { CLIENT_SIGNER } from "./certificatesigningrequest/signer-names.ts";
 export { ConfigMap } from "./configmap/configmap-kind.ts";
 export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";
 export { createRevisionHistory } from "./controllerrevision/history.ts";
@@ -53,7 +52,6 @@ export type { Fields, Sample, StateFamily, StateKind, StateView } from "./defini
 export { deploymentInterpreter } from "./deployment/deployment-interpreter.ts";
 export { Deployment } from "./deployment/deployment-kind.ts";
 export {
-  REVISION_ANNOTATION,
   findNewReplicaSet,
   makeReplicaSet,
   newestAnnotations,
@@ -140,7 +138,7 @@ export { MutatingAdmissionPolicyBinding } from "./admissionregistration/mutating
 export { MutatingAdmissionPolicy } from "./admissionregistration/mutating-admission-policy-kind.ts";
 export { APIService, availabilityOf } from "./apiservice/api-service-kind.ts";
 export type { ApiServiceCondition } from "./apiservice/api-service-kind.ts";
-export { AUTOMANAGED, LOCALLY_AVAILABLE, localApiService, localPriority } from "./apiservice/local-api-services.ts";
+export { LOCALLY_AVAILABLE, localApiService, localPriority } from "./apiservice/local-api-services.ts";
 export { MutatingWebhookConfiguration } from "./admissionregistration/mutating-webhook-configuration-kind.ts";
 export { ValidatingAdmissionPolicyBinding } from "./admissionregistration/validating-admission-policy-binding-kind.ts";
 export { ValidatingAdmissionPolicy } from "./admissionregistration/validating-admission-policy-kind.ts";
@@ -267,3 +265,44 @@ export { WriteAllError, slowStart, writeAll } from "./workloads/write-all.ts";
 export { exampleJobTemplate, exampleWorkload } from "./pod/pod-example.ts";
 export { RETAIN_REPLICAS, TEMPLATE_GENERATION } from "./interpreter/template-names.ts";
 export { kubernetesWorkloads } from "./workload-kinds.ts";
+export {
+  ARCH_LABEL,
+  AUTOMANAGED,
+  BETA_ARCH_LABEL,
+  BETA_INSTANCE_TYPE_LABEL,
+  BETA_OS_LABEL,
+  BETA_REGION_LABEL,
+  BETA_ZONE_LABEL,
+  BIND_COMPLETED_ANNOTATION,
+  BOOTSTRAP_TOKEN_TYPE,
+  BOUND_BY_CONTROLLER_ANNOTATION,
+  CLAIM_PROTECTION_FINALIZER,
+  CLIENT_SIGNER,
+  CONTROLLER_REVISION_HASH_LABEL,
+  DEFAULT_CONTAINER_ANNOTATION,
+  DEFAULT_STORAGE_CLASS_ANNOTATION,
+  DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION,
+  DEPLOYMENT_MAX_REPLICAS_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
+  HOSTNAME_LABEL,
+  INSTANCE_TYPE_LABEL,
+  KUBELET_CLIENT_SIGNER,
+  MIRROR_POD_ANNOTATION,
+  MOUNTABLE_SECRETS_ANNOTATION,
+  NAMESPACE_NAME_LABEL,
+  NODE_NAME_EXTRA,
+  NOT_READY_TAINT,
+  OS_LABEL,
+  POD_DELETION_COST_ANNOTATION,
+  REGION_LABEL,
+  SECCOMP_POD_ANNOTATION,
+  SELECTED_NODE_ANNOTATION,
+  SERVICE_ACCOUNT_NAME_ANNOTATION,
+  SERVICE_ACCOUNT_TOKEN_TYPE,
+  SERVICE_NAME_LABEL,
+  STORAGE_PROVISIONER_ANNOTATION,
+  UNREACHABLE_TAINT,
+  UNSCHEDULABLE_TAINT,
+  VOLUME_PROTECTION_FINALIZER,
+  ZONE_LABEL,
+} from "./well-known-names.ts";

@@ -46,3 +46,5 @@ export { CONTAINERS_ANNOTATION, UNREADY_ACQUIRED } from "./containerrecreaterequ
 export { NodePodProbe } from "./nodepodprobe/nodepodprobe-kind.ts";
 export { NodeImage } from "./nodeimage/nodeimage-kind.ts";
 export { tagStatusOf, withReports } from "./nodeimage/plan-nodeimage.ts";
+export { PREDOWNLOAD_PARALLELISM_ANNOTATION } from "./api/kruise-names.ts";
+export { RUNTIME_CONTAINERS_ANNOTATION } from "./in-place/state.ts";

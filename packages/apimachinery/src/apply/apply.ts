@@ -22,7 +22,7 @@ import {
   withTime,
   type Owner,
 } from "./managed-fields-entries.ts";
-import { MAX_ANNOTATIONS_BYTES } from "../names.ts";
+import { MAX_ANNOTATIONS_BYTES, LAST_APPLIED_ANNOTATION } from "../names.ts";
 import { withObjectMeta } from "../object-meta-schema.ts";
 import type { Schema } from "../schema.ts";
 import { applyConflict, badRequest } from "../status.ts";
@@ -47,7 +47,6 @@ export interface ApplyRequest {
 const BEFORE_FIRST_APPLY = "before-first-apply";
 /** This manager may take over fields that `kubectl apply` without `--server-side` recorded in its annotation. */
 const KUBECTL = "kubectl";
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 
 /**
  * The live object with the configuration applied, and its managed fields; the live object itself when nothing changes.
@@ -184,7 +183,7 @@ function describe({ manager, operation, apiVersion, subresource }: Owner): strin
 function lastAppliedOf(object: JsonObject | undefined): string | undefined {
   const metadata = object?.["metadata"];
   const annotations = isObject(metadata) ? metadata["annotations"] : undefined;
-  const text = isObject(annotations) ? annotations[LAST_APPLIED] : undefined;
+  const text = isObject(annotations) ? annotations[LAST_APPLIED_ANNOTATION] : undefined;
   return typeof text === "string" ? text : undefined;
 }
 
@@ -203,18 +202,18 @@ function withLastApplied({ live, applied, manager, subresource = "" }: ApplyRequ
   const metadata = isObject(result["metadata"]) ? result["metadata"] : {};
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
   const text = `${JSON.stringify(applied, sortKeys)}\n`;
-  const { [LAST_APPLIED]: _before, ...others } = annotations;
+  const { [LAST_APPLIED_ANNOTATION]: _before, ...others } = annotations;
   return {
     ...result,
     metadata: {
       ...metadata,
-      annotations: text.length > MAX_ANNOTATIONS_BYTES ? others : { ...annotations, [LAST_APPLIED]: text },
+      annotations: text.length > MAX_ANNOTATIONS_BYTES ? others : { ...annotations, [LAST_APPLIED_ANNOTATION]: text },
     },
   };
 }
 
 function sortKeys(key: string, value: Json): Json | undefined {
-  if (key === LAST_APPLIED) return undefined;
+  if (key === LAST_APPLIED_ANNOTATION) return undefined;
   if (!isObject(value)) return value;
   const sorted: JsonObject = {};
   for (const name of Object.keys(value).sort()) setOwn(sorted, name, value[name]);

@@ -3,6 +3,7 @@
  * usages. They admit clusters and nodes that have no credentials yet. The Secret is read on every request: deleting it
  * invalidates the token.
  */
+import { BOOTSTRAP_TOKEN_TYPE } from "@flotilla/kubernetes";
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
@@ -16,7 +17,6 @@ import { metadataOf } from "../codec/metadata.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
-const TYPE = "bootstrap.kubernetes.io/token";
 const NAMESPACE = "kube-system";
 const GROUP = "system:bootstrappers";
 const EXTRA_GROUP = /^system:bootstrappers:[a-z0-9:-]{0,255}[a-z0-9]$/;
@@ -45,7 +45,7 @@ export function createBootstrapTokens({ store, clock }: { store: ObjectStore; cl
 }
 
 function userOf(secret: JsonObject, id: string, given: string, nowMs: number): UserInfo | undefined {
-  if (secret.type !== TYPE || metadataOf(secret).deletionTimestamp !== undefined) return undefined;
+  if (secret.type !== BOOTSTRAP_TOKEN_TYPE || metadataOf(secret).deletionTimestamp !== undefined) return undefined;
   const text = (key: string): string => {
     const value = isObject(secret.data) && Object.hasOwn(secret.data, key) ? secret.data[key] : undefined;
     return typeof value === "string" ? Buffer.from(value, "base64").toString("latin1") : "";

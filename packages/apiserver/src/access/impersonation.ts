@@ -6,6 +6,7 @@
  * then allows every action. The first matching mode wins; when none matches, the caller receives the error of the first
  * mode.
  */
+import { NODE_NAME_EXTRA } from "@flotilla/kubernetes";
 import { setOwn } from "@flotilla/base";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
 import { MASTERS, accessDenied } from "../request/authorize.ts";
@@ -15,7 +16,6 @@ import type { ApiRequest, UserInfo } from "../request/request.ts";
 import { NODE_PREFIX, NODES_GROUP } from "./node-identity.ts";
 import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
-const NODE_NAME_EXTRA = "authentication.kubernetes.io/node-name";
 const EXTRA_HEADER = "impersonate-extra-";
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
 const EXTRA_PATH = /^[A-Za-z0-9/\-._~%!$&'()*+,;=:]+$/;

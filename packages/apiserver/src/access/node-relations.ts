@@ -2,7 +2,7 @@
  * Which objects the nodes of a cluster need: those that their pods use, and the volumes behind their claims. Built on the
  * first request of a node in the cluster, and then updated from the store's events; clusters without kubelets pay nothing.
  */
-import { podReferences, volumeSecrets } from "@flotilla/kubernetes";
+import { podReferences, volumeSecrets, MIRROR_POD_ANNOTATION } from "@flotilla/kubernetes";
 import type { PersistentVolume, Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
@@ -30,7 +30,6 @@ export type RelatedResource =
   | "persistentvolumes"
   | "resourceclaims";
 
-const MIRROR = "kubernetes.io/config.mirror";
 const FOLLOWED = ["pods", "persistentvolumes"] as const;
 type Followed = (typeof FOLLOWED)[number];
 
@@ -167,7 +166,7 @@ const keyOf = (resource: string, namespace: string, name: string): string => `${
 /** A node creates mirror pods itself, so they give it access to nothing. */
 function usedBy(pod: DeepReadonly<Pod>): ReadonlySet<string> {
   const { namespace = "", annotations = {} } = pod.metadata;
-  if (Object.hasOwn(annotations, MIRROR)) return new Set();
+  if (Object.hasOwn(annotations, MIRROR_POD_ANNOTATION)) return new Set();
   return new Set(podReferences(pod).map(({ resource, name }) => keyOf(resource, namespace, name)));
 }
 

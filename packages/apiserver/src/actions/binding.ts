@@ -1,5 +1,5 @@
 /** Binding: a scheduler assigns a pod to a node. Allowed once, and only while the pod has no scheduling gates. */
-import { Binding, Node } from "@flotilla/kubernetes";
+import { Binding, Node, REGION_LABEL, ZONE_LABEL } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { CONFLICT_MESSAGE, badRequest, conflict, notFound } from "@flotilla/apimachinery";
@@ -20,7 +20,7 @@ type ReadPod = DeepReadonly<Pod>;
 const BINDING = createResource(Binding).storage;
 const PODS = { group: "", resource: "pods" };
 /** Topology labels that pods copy from their node. */
-const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+const TOPOLOGY = [ZONE_LABEL, REGION_LABEL];
 const MAX_ATTEMPTS = 5;
 
 /** `POST pods/<name>/binding`. */

@@ -2,7 +2,7 @@
  * DefaultTolerationSeconds: a pod stays five minutes on a node that is unreachable or not ready, unless it specifies
  * otherwise.
  */
-import { Pod } from "@flotilla/kubernetes";
+import { Pod, NOT_READY_TAINT, UNREACHABLE_TAINT } from "@flotilla/kubernetes";
 import type { AdmissionStep } from "@flotilla/apimachinery";
 import type { Toleration } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { writesObject } from "./writes-object.ts";
@@ -15,7 +15,7 @@ const tolerationOf = (key: string): Toleration => ({
   effect: "NoExecute",
   tolerationSeconds: TOLERATED_SECONDS,
 });
-const DEFAULTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map(tolerationOf);
+const DEFAULTS = [NOT_READY_TAINT, UNREACHABLE_TAINT].map(tolerationOf);
 
 export const defaultTolerations: AdmissionStep<Pod> = {
   name: "DefaultTolerationSeconds",

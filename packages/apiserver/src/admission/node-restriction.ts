@@ -7,16 +7,35 @@
 import { builtInKinds, notFound, parseCertificateRequest, quoteText, refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, ClusterReader, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { ResourceSlice } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { CSIDriver, Node, PersistentVolume, PersistentVolumeClaim, Pod, usedApiObjects } from "@flotilla/kubernetes";
+import {
+  CSIDriver,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  usedApiObjects,
+  BETA_ARCH_LABEL,
+  BETA_INSTANCE_TYPE_LABEL,
+  BETA_OS_LABEL,
+  BETA_REGION_LABEL,
+  BETA_ZONE_LABEL,
+  ARCH_LABEL,
+  MIRROR_POD_ANNOTATION,
+  HOSTNAME_LABEL,
+  KUBELET_CLIENT_SIGNER,
+  OS_LABEL,
+  INSTANCE_TYPE_LABEL,
+  REGION_LABEL,
+  ZONE_LABEL,
+} from "@flotilla/kubernetes";
 import type { CertificateSigningRequest, TokenRequest } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { nodeOf } from "../access/node-identity.ts";
 import type { UserInfo } from "../request/request.ts";
 
-const MIRROR = "kubernetes.io/config.mirror";
 const NODE_LEASES = "kube-node-lease";
-const KUBELET_SIGNERS = new Set(["kubernetes.io/kubelet-serving", "kubernetes.io/kube-apiserver-client-kubelet"]);
+const KUBELET_SIGNERS = new Set(["kubernetes.io/kubelet-serving", KUBELET_CLIENT_SIGNER]);
 
 type Check = (node: string, review: Review<KubernetesObject>) => void;
 
@@ -114,8 +133,11 @@ function checkMirrorPod(node: string, review: Review<Pod>): void {
   const { object: pod, read } = review;
   const quoted = quoteText(node);
   const { annotations = {}, ownerReferences: owners = [] } = pod.metadata;
-  if (!Object.hasOwn(annotations, MIRROR))
-    throw refusal(review, `pod does not have "${MIRROR}" annotation, node ${quoted} can only create mirror pods`);
+  if (!Object.hasOwn(annotations, MIRROR_POD_ANNOTATION))
+    throw refusal(
+      review,
+      `pod does not have "${MIRROR_POD_ANNOTATION}" annotation, node ${quoted} can only create mirror pods`,
+    );
   if (pod.spec.nodeName !== node)
     throw refusal(review, `node ${quoted} can only create pods with spec.nodeName set to itself`);
   const [owner, ...others] = owners;
@@ -184,17 +206,17 @@ function checkNode(node: string, review: Review<Node>): void {
 type Labels = Readonly<Record<string, string>>;
 
 const KUBELET_LABELS = new Set([
-  "kubernetes.io/hostname",
-  "topology.kubernetes.io/zone",
-  "topology.kubernetes.io/region",
-  "failure-domain.beta.kubernetes.io/zone",
-  "failure-domain.beta.kubernetes.io/region",
-  "beta.kubernetes.io/instance-type",
-  "node.kubernetes.io/instance-type",
-  "kubernetes.io/os",
-  "kubernetes.io/arch",
-  "beta.kubernetes.io/os",
-  "beta.kubernetes.io/arch",
+  HOSTNAME_LABEL,
+  ZONE_LABEL,
+  REGION_LABEL,
+  BETA_ZONE_LABEL,
+  BETA_REGION_LABEL,
+  BETA_INSTANCE_TYPE_LABEL,
+  INSTANCE_TYPE_LABEL,
+  OS_LABEL,
+  ARCH_LABEL,
+  BETA_OS_LABEL,
+  BETA_ARCH_LABEL,
 ]);
 const isIn = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
 

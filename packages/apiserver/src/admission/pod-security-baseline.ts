@@ -1,4 +1,5 @@
 /** The baseline level of Pod Security: prevents known privilege escalations. By the names of the checks. */
+import { SECCOMP_POD_ANNOTATION } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import {
@@ -154,14 +155,13 @@ function seLinuxOptions(allowed: ReadonlySet<string>): Rule {
   };
 }
 
-const SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod";
 const SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/";
 
 /** Before 1.19, profiles were annotations. */
 function seccompAnnotations({ annotations, containers }: ExaminedPod): Violation | undefined {
   const isAllowed = (value: string): boolean =>
     value === "runtime/default" || value === "docker/default" || value.startsWith("localhost/");
-  const keys = [SECCOMP_POD, ...containers.map(({ name }) => `${SECCOMP_CONTAINER}${name}`)];
+  const keys = [SECCOMP_POD_ANNOTATION, ...containers.map(({ name }) => `${SECCOMP_CONTAINER}${name}`)];
   const bad = sorted(
     keys
       .filter((key) => Object.hasOwn(annotations, key) && !isAllowed(annotations[key] ?? ""))

@@ -2,7 +2,7 @@
  * ServiceAccount: every pod runs as a service account of its namespace. The account's token is mounted where clients
  * expect it, and its secrets are used to pull images.
  */
-import { Pod, ServiceAccount } from "@flotilla/kubernetes";
+import { Pod, ServiceAccount, MIRROR_POD_ANNOTATION, MOUNTABLE_SECRETS_ANNOTATION } from "@flotilla/kubernetes";
 import { refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, Review } from "@flotilla/apimachinery";
 import type { Container, Volume } from "@flotilla/apimachinery/facts/core-v1.ts";
@@ -17,8 +17,6 @@ type ReadContainer = DeepReadonly<Container>;
 type ReadAccount = DeepReadonly<Partial<ServiceAccount>>;
 
 const DEFAULT_ACCOUNT = "default";
-const MIRROR = "kubernetes.io/config.mirror";
-const LIMIT_SECRETS = "kubernetes.io/enforce-mountable-secrets";
 const TOKEN_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 const TOKEN_VOLUME = "kube-api-access-";
 /** An hour and a little more: clients that do not reload the token get warnings and continue to work. */
@@ -52,7 +50,9 @@ export const createServiceAccountStep = (arePodsTemplates: (cluster: string) => 
       );
       result = { ...result, spec: { ...result.spec, imagePullSecrets } };
     }
-    const problem = isTrue(account.metadata?.annotations?.[LIMIT_SECRETS]) ? secretProblem(account, result) : undefined;
+    const problem = isTrue(account.metadata?.annotations?.[MOUNTABLE_SECRETS_ANNOTATION])
+      ? secretProblem(account, result)
+      : undefined;
     if (problem !== undefined) throw refusal(review, problem);
     return result;
   },
@@ -62,7 +62,7 @@ export const createServiceAccountStep = (arePodsTemplates: (cluster: string) => 
     const name = pod.spec.serviceAccountName ?? "";
     if (name === "") throw refusal(review, `no service account specified for pod ${namespace}/${pod.metadata.name}`);
     const account = accountOf(name, review);
-    if (!isTrue(account.metadata?.annotations?.[LIMIT_SECRETS])) return;
+    if (!isTrue(account.metadata?.annotations?.[MOUNTABLE_SECRETS_ANNOTATION])) return;
     const problem = secretProblem(account, {
       ...pod,
       spec: { containers: [], ephemeralContainers: pod.spec.ephemeralContainers ?? [] },
@@ -74,7 +74,7 @@ export const createServiceAccountStep = (arePodsTemplates: (cluster: string) => 
 
 const isTrue = (text: string | undefined): boolean =>
   text !== undefined && ["1", "t", "T", "TRUE", "true", "True"].includes(text);
-const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR);
+const isMirror = ({ metadata }: ReadPod): boolean => Object.hasOwn(metadata.annotations ?? {}, MIRROR_POD_ANNOTATION);
 
 /** A mirror pod represents a static pod on a node and may not use API objects. */
 function checkMirror(review: Review<Pod>): void {

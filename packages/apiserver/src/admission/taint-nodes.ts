@@ -1,10 +1,10 @@
 /** TaintNodesByCondition: a new node gets a NoSchedule taint until a controller has seen that it is ready. */
-import { Node } from "@flotilla/kubernetes";
+import { Node, NOT_READY_TAINT } from "@flotilla/kubernetes";
 import type { AdmissionStep } from "@flotilla/apimachinery";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { writesObject } from "./writes-object.ts";
 
-const NOT_READY: Taint = { key: "node.kubernetes.io/not-ready", effect: "NoSchedule" };
+const NOT_READY: Taint = { key: NOT_READY_TAINT, effect: "NoSchedule" };
 
 export const taintNodes: AdmissionStep<Node> = {
   name: "TaintNodesByCondition",

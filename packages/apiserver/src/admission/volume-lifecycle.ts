@@ -3,7 +3,13 @@
  * phase of a volume or claim and the time of its last change, and the two data source fields of a claim.
  */
 import { builtInKinds } from "@flotilla/apimachinery";
-import { PersistentVolume, PersistentVolumeClaim, prepareClaim } from "@flotilla/kubernetes";
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  prepareClaim,
+  VOLUME_PROTECTION_FINALIZER,
+  CLAIM_PROTECTION_FINALIZER,
+} from "@flotilla/kubernetes";
 import type { AdmissionStep, AnyStep, KubernetesObject } from "@flotilla/apimachinery";
 import { formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -11,8 +17,6 @@ import { writesObject } from "./writes-object.ts";
 
 type ReadVolume = DeepReadonly<PersistentVolume>;
 
-const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
-const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const CLASS_FINALIZER = "kubernetes.io/vac-protection";
 
 function protect<T extends KubernetesObject>(object: DeepReadonly<T>, finalizer: string): DeepReadonly<T> {
@@ -30,7 +34,10 @@ const volumes: AdmissionStep<PersistentVolume> = {
   complete({ operation, subresource, object, oldObject, nowMs }) {
     const now = formatTime(nowMs());
     if (operation === "CREATE")
-      return { ...protect(object, VOLUME_FINALIZER), status: { phase: "Pending", lastPhaseTransitionTime: now } };
+      return {
+        ...protect(object, VOLUME_PROTECTION_FINALIZER),
+        status: { phase: "Pending", lastPhaseTransitionTime: now },
+      };
     return subresource === "status" ? withTransition(object, oldObject ?? object, now) : object;
   },
 };
@@ -42,7 +49,9 @@ const claims: AdmissionStep<PersistentVolumeClaim> = {
   matches: writesObject,
   complete({ operation, object, oldObject }) {
     const claim = prepareClaim(object, oldObject);
-    return operation === "CREATE" ? { ...protect(claim, CLAIM_FINALIZER), status: { phase: "Pending" } } : claim;
+    return operation === "CREATE"
+      ? { ...protect(claim, CLAIM_PROTECTION_FINALIZER), status: { phase: "Pending" } }
+      : claim;
   },
 };
 

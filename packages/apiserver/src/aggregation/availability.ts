@@ -5,12 +5,12 @@
  * Reads:  the APIService, its Service and EndpointSlices; discovery of the server.
  * Writes: the condition `Available` in the status of the APIService.
  */
-import { EndpointSlice, Endpoints, Service } from "@flotilla/kubernetes";
+import { EndpointSlice, Endpoints, Service, SERVICE_NAME_LABEL } from "@flotilla/kubernetes";
 import type { ApiServiceCondition } from "@flotilla/kubernetes";
 import { formatTime, isObject } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { ClusterReader } from "@flotilla/apimachinery";
-import { ADDRESS_ANNOTATION, SERVICE_NAME } from "../clusters/service-address.ts";
+import { ADDRESS_ANNOTATION } from "../clusters/service-address.ts";
 import { ask, problemOf } from "./remote-calls.ts";
 import { versionInGroups, versionOfResources } from "./remote-discovery.ts";
 import type { RemoteService } from "./remote-service.ts";
@@ -40,7 +40,9 @@ export function serviceProblem(read: ClusterReader, { spec: { service } }: Remot
   if (type !== "ClusterIP" || found.metadata.annotations?.[ADDRESS_ANNOTATION] !== undefined) return undefined;
   const offered = ports.find((candidate) => candidate.port === port);
   if (!offered) return no("ServicePortError", `${about} is not listening on port ${port}`);
-  const slices = read.list(EndpointSlice, namespace).filter(({ metadata }) => metadata.labels?.[SERVICE_NAME] === name);
+  const slices = read
+    .list(EndpointSlice, namespace)
+    .filter(({ metadata }) => metadata.labels?.[SERVICE_NAME_LABEL] === name);
   const old = read.get(Endpoints, namespace, name);
   if (slices.length === 0 && !old) return no("EndpointsNotFound", `cannot find endpointslices for ${about}`);
   const { name: portName = "" } = offered;

@@ -2,10 +2,10 @@
  * Bodies in the audit log. Tokens are never recorded, whatever the policy asks for: not the token of a TokenRequest or
  * TokenReview, not those in Secrets. Pure.
  */
+import { LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 
-const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** Keys of Secrets that hold a token of a service account, or of a bootstrap token. */
 const TOKEN_KEYS = ["token", "token-secret"];
 /** Pointers of JSON patches whose value is a token or contains one. */
@@ -47,7 +47,7 @@ function eachObject(value: Json, change: (object: Json) => Json): Json {
 function withoutTokens(value: Json): Json {
   const bare = without(without(value, "data", TOKEN_KEYS), "stringData", TOKEN_KEYS);
   if (!isObject(bare) || !isObject(bare.metadata)) return bare;
-  return { ...bare, metadata: without(bare.metadata, "annotations", [LAST_APPLIED]) };
+  return { ...bare, metadata: without(bare.metadata, "annotations", [LAST_APPLIED_ANNOTATION]) };
 }
 
 /** A JSON patch without the values at these pointers, which may hold a token. */

@@ -4,6 +4,7 @@
  *
  * One log holds all logical clusters: the annotation `flotilla.dev/cluster` names the cluster of each event.
  */
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import { counter, Counts, defined, formatMicroTime, isObject, randomUuid } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Metric, MetricsText, Random } from "@flotilla/base";
@@ -143,7 +144,7 @@ export function createAuditor({
         }),
         requestReceivedTimestamp: now,
         stageTimestamp: now,
-        annotations: { [CLUSTER_ANNOTATION]: request.cluster },
+        annotations: { [CLUSTER_NAME_KEY]: request.cluster },
       });
     },
     write(line) {
@@ -159,7 +160,6 @@ export function createAuditor({
   };
 }
 
-const CLUSTER_ANNOTATION = "flotilla.dev/cluster";
 /** Annotations are made by webhooks and policies, too. */
 const MAX_ANNOTATIONS = 256;
 /** Larger bodies are left out, as with upstream's truncation; the annotation says so. All annotations are as one body. */
@@ -186,7 +186,7 @@ class AuditedCall implements RunningAudit {
     this.#decision = decision;
     this.#clock = clock;
     this.#emit = emit;
-    this.#annotations = { [CLUSTER_ANNOTATION]: request.cluster };
+    this.#annotations = { [CLUSTER_NAME_KEY]: request.cluster };
     this.#receivedAt = formatMicroTime(clock.now());
     this.#stage("RequestReceived", this.#receivedAt);
   }

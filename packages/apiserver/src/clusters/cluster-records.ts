@@ -1,9 +1,9 @@
 /** The stored record of a logical cluster. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, LOGICAL_CLUSTER_FINALIZER } from "@flotilla/apimachinery";
 import { formatTime, randomUuid } from "@flotilla/base";
 import type { Clock, JsonObject, Random } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
-import { LOGICAL_CLUSTER_FINALIZER, LogicalCluster as LogicalClusterKind } from "./logical-cluster-kind.ts";
+import { LogicalCluster as LogicalClusterKind } from "./logical-cluster-kind.ts";
 import type { LogicalCluster as ClusterRecord } from "./logical-cluster-kind.ts";
 
 /**

@@ -2,11 +2,8 @@
  * LogicalCluster: a complete Kubernetes API inside Flotilla, served at `/clusters/<name>`. Creating the object creates
  * the cluster; deleting it removes the cluster with everything in it. It is immutable, so updates are not offered.
  */
-import { HUB, field, ownKind, s, schemaErrors } from "@flotilla/apimachinery";
+import { HUB, field, ownKind, s, schemaErrors, LOGICAL_CLUSTER_FINALIZER } from "@flotilla/apimachinery";
 import type { Admission, ConnectHandler, FieldError, Kind } from "@flotilla/apimachinery";
-
-/** Blocks deletion until everything in the cluster is removed. */
-export const LOGICAL_CLUSTER_FINALIZER = "flotilla.dev/contents";
 
 export const LogicalCluster = ownKind({
   group: "flotilla.dev",

@@ -3,7 +3,7 @@
  * a ready endpoint is called directly; the certificate must still be for the Service. Where pods are simulated, or run
  * as plain processes, the Service itself says where it is served.
  */
-import { Endpoints, EndpointSlice, Service } from "@flotilla/kubernetes";
+import { Endpoints, EndpointSlice, Service, SERVICE_NAME_LABEL } from "@flotilla/kubernetes";
 import type { ClusterReader } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
@@ -16,7 +16,6 @@ interface Address {
 
 /** `HOST:PORT`: where the Service is served, instead of at its endpoints. */
 export const ADDRESS_ANNOTATION = "flotilla.dev/address";
-export const SERVICE_NAME = "kubernetes.io/service-name";
 
 /** Throws `WebhookError` for a Service that does not exist or has nothing to call. */
 export function serviceAddress(read: ClusterReader, { namespace, name, port }: ServiceLocation): Address {
@@ -47,7 +46,7 @@ function annotatedAddress(text: string): Address {
 
 function sliceAddress(read: ClusterReader, namespace: string, service: string, portName = ""): Address | undefined {
   for (const slice of read.list(EndpointSlice, namespace)) {
-    if (slice.metadata.labels?.[SERVICE_NAME] !== service || slice.addressType === "FQDN") continue;
+    if (slice.metadata.labels?.[SERVICE_NAME_LABEL] !== service || slice.addressType === "FQDN") continue;
     const port = portIn(slice.ports, portName);
     const ready = slice.endpoints?.find(({ conditions, addresses }) => conditions?.ready !== false && addresses[0]);
     const host = ready?.addresses[0];

@@ -4,6 +4,7 @@
  *
  * Users of different logical clusters may have the same name, so the webhook gets the cluster as an extra value of the user.
  */
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { hash } from "node:crypto";
 import { createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
@@ -11,9 +12,6 @@ import { clientKeyOf } from "../access/client-key.ts";
 import type { ForeignAuthorizer, Opinion } from "../access/authorizer-chain.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { ReviewConditions } from "./review-conditions.ts";
-
-/** The extra value with the logical cluster of the request. What a user has under this key is not sent. */
-const CLUSTER_EXTRA = "flotilla.dev/cluster";
 
 export interface AuthorizationWebhookSettings {
   readonly name: string;
@@ -126,7 +124,7 @@ export function createAuthorizationWebhook(
 function reviewSpecOf({ user, verb, cluster, resource, path = "" }: AccessRequest): JsonObject {
   const extra: JsonObject = {};
   for (const [key, values] of Object.entries(user.extra ?? {})) extra[key] = [...values];
-  extra[CLUSTER_EXTRA] = [cluster];
+  extra[CLUSTER_NAME_KEY] = [cluster];
   const spec: JsonObject = { user: user.name, uid: user.uid ?? "", groups: [...user.groups], extra };
   if (!resource) return { ...spec, nonResourceAttributes: { path, verb } };
   const { namespace = "", group, version = "*", resource: plural, subresource = "", name = "" } = resource;

@@ -5,7 +5,7 @@
  */
 import { deepFreeze, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { createHttp2Transport, impersonationHeaders, queryText } from "@flotilla/client";
+import { createHttp2Transport, impersonationHeaders, queryText, INITIAL_EVENTS_END } from "@flotilla/client";
 import type {
   RawRequest,
   RawResponse,
@@ -338,7 +338,7 @@ function initialEnd({ group, version }: ResourcePath, revision: number): Transpo
     type: "BOOKMARK",
     object: {
       apiVersion: group ? `${group}/${version}` : version,
-      metadata: { resourceVersion: String(revision), annotations: { "k8s.io/initial-events-end": "true" } },
+      metadata: { resourceVersion: String(revision), annotations: { [INITIAL_EVENTS_END]: "true" } },
     },
   };
 }

@@ -2,6 +2,7 @@
  * The pod of a node: its construction, and the node phase that follows from it. There is no executor beside the main
  * container, because nothing runs in it that could be observed.
  */
+import { DEFAULT_CONTAINER_ANNOTATION } from "@flotilla/kubernetes";
 import { defined } from "@flotilla/base";
 import { controllerReference } from "@flotilla/apimachinery";
 import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
@@ -9,7 +10,6 @@ import type { WorkflowNodePhase } from "./workflow-types.ts";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import {
   COMPLETED_LABEL,
-  DEFAULT_CONTAINER_ANNOTATION,
   MAIN_CONTAINER,
   NODE_ID_ANNOTATION,
   NODE_NAME_ANNOTATION,

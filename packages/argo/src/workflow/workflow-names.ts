@@ -13,7 +13,6 @@ export const COMPLETED_LABEL = "workflows.argoproj.io/completed";
 export const PHASE_LABEL = "workflows.argoproj.io/phase";
 export const NODE_NAME_ANNOTATION = "workflows.argoproj.io/node-name";
 export const NODE_ID_ANNOTATION = "workflows.argoproj.io/node-id";
-export const DEFAULT_CONTAINER_ANNOTATION = "kubectl.kubernetes.io/default-container";
 export const MAIN_CONTAINER = "main";
 
 /** Leaves room for a dash and the hash in a name of at most 253 characters. */

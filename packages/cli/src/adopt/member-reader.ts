@@ -68,8 +68,7 @@ export function createMemberReader(client: Pick<Client, "raw">, cluster: string,
       for (let next: string | undefined = ""; next !== undefined;) {
         const query: Record<string, string> = {
           limit: String(PAGE),
-          labelSelector: labelSelector || undefined,
-          ...omitZero({ continue: next }),
+          ...omitZero({ labelSelector, continue: next }),
         };
         const page = await ask(`${resourcePath(collection(kind, namespace))}${queryText(query)}`);
         // List items carry no apiVersion and kind.

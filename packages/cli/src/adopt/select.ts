@@ -1,6 +1,6 @@
 /** Resolves which objects are adopted, and reads each member's copies. Reads the members; writes nothing. */
 import { formatApiVersion, parseApiVersion } from "@flotilla/apimachinery";
-import { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
+import { HorizontalPodAutoscaler, SERVICE_ACCOUNT_TOKEN_TYPE } from "@flotilla/kubernetes";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -166,7 +166,7 @@ export function isClustersOwn(object: Live): boolean {
   if (parseApiVersion(object.apiVersion).group !== "") return false;
   if (object.kind === "ConfigMap") return name === "kube-root-ca.crt";
   if (object.kind === "ServiceAccount") return name === "default";
-  if (object.kind === "Secret") return (object as { type?: unknown }).type === "kubernetes.io/service-account-token";
+  if (object.kind === "Secret") return (object as { type?: unknown }).type === SERVICE_ACCOUNT_TOKEN_TYPE;
   return object.kind === "Service" && namespace === "default" && name === "kubernetes";
 }
 

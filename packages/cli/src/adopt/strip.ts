@@ -2,7 +2,12 @@
  * Reduces a member's object to the hub's template: the fields its owner set, without those that the member's API
  * server, controllers or an earlier hub wrote. Pure.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import {
+  BIND_COMPLETED_ANNOTATION,
+  BOUND_BY_CONTROLLER_ANNOTATION,
+  STORAGE_PROVISIONER_ANNOTATION,
+} from "@flotilla/kubernetes";
+import { parseApiVersion, LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -15,11 +20,11 @@ type Texts = Readonly<Record<string, string>>;
 
 /** Annotations written by a member's own controllers or by kubectl apply. */
 const CONTROLLER_ANNOTATIONS: ReadonlySet<string> = new Set([
-  "kubectl.kubernetes.io/last-applied-configuration",
-  "pv.kubernetes.io/bind-completed",
-  "pv.kubernetes.io/bound-by-controller",
+  LAST_APPLIED_ANNOTATION,
+  BIND_COMPLETED_ANNOTATION,
+  BOUND_BY_CONTROLLER_ANNOTATION,
   "volume.beta.kubernetes.io/storage-provisioner",
-  "volume.kubernetes.io/storage-provisioner",
+  STORAGE_PROVISIONER_ANNOTATION,
 ]);
 /** Claims, records and rollout state that a hub wrote. */
 const HUB_ANNOTATIONS = /(^|\.)karmada\.io\/|^flotilla\.dev\//;

@@ -1,4 +1,5 @@
 /** Records of the audit log: decisions of controllers, and requests. They come from the hub, or from files. Pure. */
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import type { Decision } from "@flotilla/flotilla";
@@ -41,7 +42,6 @@ export interface AuditFilter {
 
 const CONTROLLERS = "system:flotilla:";
 const READS: ReadonlySet<string> = new Set(["get", "list", "watch"]);
-const CLUSTER = "flotilla.dev/cluster";
 
 export const timeOf = (record: AuditRecord): string =>
   record.type === "decision" ? record.decision.time : record.event.stageTimestamp;
@@ -107,7 +107,7 @@ function matches(
     (types === undefined || types.has(objectRef.resource ?? "")) &&
     (name === undefined || objectRef.name === name) &&
     (namespace === undefined || objectRef.namespace === namespace || objectRef.namespace === undefined) &&
-    (cluster === undefined || annotations[CLUSTER] === cluster) &&
+    (cluster === undefined || annotations[CLUSTER_NAME_KEY] === cluster) &&
     (user === undefined
       ? !userOf(record.event).startsWith(CONTROLLERS)
       : userOf(record.event) === user || record.event.user?.username === user)

@@ -1,7 +1,7 @@
 /** `flotilla token`: creates a token for clusters that join, and prints the commands that use it. */
 import { SINGLE_USE_TOKEN } from "@flotilla/flotilla";
 import { KARMADA_TOKENS_GROUP } from "@flotilla/karmada";
-import { Secret } from "@flotilla/kubernetes";
+import { Secret, BOOTSTRAP_TOKEN_TYPE } from "@flotilla/kubernetes";
 import { OCM_TOKENS_GROUP } from "@flotilla/ocm";
 import { HUB } from "@flotilla/apimachinery";
 import { formatTime, systemRandom, UsageError } from "@flotilla/base";
@@ -96,7 +96,7 @@ export const tokenCommand = defineCommand({
             name: `bootstrap-token-${id}`,
             labels: flags.reusable ? undefined : { [SINGLE_USE_TOKEN]: "true" },
           },
-          type: "bootstrap.kubernetes.io/token",
+          type: BOOTSTRAP_TOKEN_TYPE,
           stringData: data,
         },
         { signal },

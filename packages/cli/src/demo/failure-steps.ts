@@ -1,4 +1,5 @@
 /** The last part: a member fails, its replicas move, it recovers, and the replicas return. */
+import { SIMULATED_FAULT } from "@flotilla/flotilla";
 import { Cluster } from "@flotilla/karmada";
 import { HUB } from "@flotilla/apimachinery";
 import type { Target } from "./actions.ts";
@@ -10,7 +11,6 @@ import type { Memory } from "./steps.ts";
 
 const FAILING = "member2";
 const TARGET: Target = { kind: Cluster, name: FAILING };
-const FAULT = "simulation.flotilla.dev/fault";
 
 export function failureSteps(memory: Memory): Step[] {
   return [
@@ -33,7 +33,7 @@ export function failureSteps(memory: Memory): Step[] {
       limitMs: 60_000,
       async act(stage) {
         await stage.perform({ do: "apply", file: "failover.yaml" });
-        await stage.perform({ do: "annotate", target: TARGET, annotation: FAULT, value: "unreachable" });
+        await stage.perform({ do: "annotate", target: TARGET, annotation: SIMULATED_FAULT, value: "unreachable" });
       },
       async observe({ view, members }) {
         const shares = await view.shares();
@@ -58,7 +58,7 @@ export function failureSteps(memory: Memory): Step[] {
     {
       title: `${FAILING} is back: its replaced copy is removed`,
       limitMs: 60_000,
-      act: (stage) => stage.perform({ do: "annotate", target: TARGET, annotation: FAULT }),
+      act: (stage) => stage.perform({ do: "annotate", target: TARGET, annotation: SIMULATED_FAULT }),
       async observe({ view, members }) {
         const ready = await view.readyMembers();
         const running = countPods(await view.pods(members, "shop"), members);

@@ -1,4 +1,11 @@
 /** Maps each finalizer to the component that removes it, and to what to do when that does not happen. Pure. */
+import { LOGICAL_CLUSTER_FINALIZER } from "@flotilla/apimachinery";
+import {
+  CLUSTER_RBAC_FINALIZER,
+  MANIFEST_WORK_FINALIZER,
+  CLUSTER_RESOURCES_FINALIZER,
+  REPLICA_SET_FINALIZER,
+} from "@flotilla/ocm";
 import type { DoctorFinding } from "./check.ts";
 import {
   BINDING_FINALIZER,
@@ -58,7 +65,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
     fix: "Restore the member, so that its Works can be deleted; or unjoin it without waiting.",
     commands: ({ name }) => [`kubectl get works -n ${executionNamespace(name)}`, `flotilla unjoin ${name} --force`],
   },
-  "cluster.open-cluster-management.io/manifest-work-cleanup": {
+  [MANIFEST_WORK_FINALIZER]: {
     who: "The agent, or the hub for a push-mode member, removes it when the objects are deleted there.",
     fix: "Restore the member or its agent.",
     commands: ({ member = "MEMBER" }) => [
@@ -66,19 +73,19 @@ const OWNERS: Readonly<Record<string, Owner>> = {
       `kubectl get manifestworks -n ${member}`,
     ],
   },
-  "work.open-cluster-management.io/manifest-work-cleanup": {
+  [REPLICA_SET_FINALIZER]: {
     who: "The hub removes it when the ManifestWorks of the set are deleted.",
     fix: "Find the remaining ManifestWork.",
     commands: ({ namespace, name }) => [
       `kubectl get manifestworks -A -l work.open-cluster-management.io/manifestworkreplicaset=${namespace ?? ""}.${name}`,
     ],
   },
-  "cluster.open-cluster-management.io/api-resource-cleanup": {
+  [CLUSTER_RBAC_FINALIZER]: {
     who: "The hub removes it when the cluster's works and RBAC are deleted.",
     fix: "Find the remaining ManifestWorks in its namespace.",
     commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`],
   },
-  "cluster.open-cluster-management.io/resource-cleanup": {
+  [CLUSTER_RESOURCES_FINALIZER]: {
     who: "The hub removes it when the cluster's works are deleted.",
     fix: "Find the remaining ManifestWorks in its namespace.",
     commands: ({ name }) => [`kubectl get manifestworks -n ${name}`, `flotilla unjoin ${name} --force`],
@@ -106,7 +113,7 @@ const OWNERS: Readonly<Record<string, Owner>> = {
       `kubectl api-resources --verbs=list --namespaced -o name | xargs -n 1 kubectl get -n ${name} --ignore-not-found`,
     ],
   },
-  "flotilla.dev/contents": {
+  [LOGICAL_CLUSTER_FINALIZER]: {
     who: "The hub removes it when everything in the logical cluster is deleted.",
     fix: "Check the hub's health.",
     commands: () => ["flotilla doctor --only hub"],

@@ -16,6 +16,7 @@ import {
   HUB,
   isAnsweredElsewhere,
   isNotFound,
+  LAST_APPLIED_ANNOTATION,
 } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotilla/base";
@@ -30,8 +31,6 @@ import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 
 type Given = DeepReadonly<KubernetesObject>;
 type Writer = Pick<Client, "get" | "create" | "patch" | "apply">;
-/** kubectl's record of the last applied manifest; fields that it has and the new manifest lacks are removed. */
-export const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
 /** All annotations of an object together are limited to 256 KiB, and the object's own need some of it. */
 const MAX_REMEMBERED_CHARACTERS = 200 * 1024;
 /** kubectl's field managers for client-side and server-side apply. */
@@ -241,14 +240,16 @@ export function contentOf(object: Given): unknown {
  */
 function withMemory(given: Given, before: Given | undefined): Given | undefined {
   const annotations: Record<string, string> = { ...given.metadata.annotations };
-  delete annotations[LAST_APPLIED];
+  delete annotations[LAST_APPLIED_ANNOTATION];
   const manifest = { ...given, metadata: { ...given.metadata, annotations } } as unknown as JsonObject;
   const kept =
-    before && equalJson(lastApplied(before), manifest) ? before.metadata.annotations?.[LAST_APPLIED] : undefined;
+    before && equalJson(lastApplied(before), manifest)
+      ? before.metadata.annotations?.[LAST_APPLIED_ANNOTATION]
+      : undefined;
   const text = kept ?? `${JSON.stringify(sorted(manifest))}\n`;
   return text.length > MAX_REMEMBERED_CHARACTERS
     ? undefined
-    : { ...given, metadata: { ...given.metadata, annotations: { ...annotations, [LAST_APPLIED]: text } } };
+    : { ...given, metadata: { ...given.metadata, annotations: { ...annotations, [LAST_APPLIED_ANNOTATION]: text } } };
 }
 
 /** Sorted keys, so that the same manifest always yields the same text. */
@@ -261,7 +262,7 @@ function sorted(value: Json): Json {
 }
 
 function lastApplied({ metadata }: Given): JsonObject | undefined {
-  const text = metadata.annotations?.[LAST_APPLIED];
+  const text = metadata.annotations?.[LAST_APPLIED_ANNOTATION];
   if (text === undefined) return undefined;
   try {
     const value = JSON.parse(text) as Json;

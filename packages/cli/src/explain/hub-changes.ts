@@ -1,7 +1,8 @@
 /** The changes of the applied objects themselves, on the hub. Pure. */
+import { LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import { compareFields } from "@flotilla/flotilla";
 import type { FieldChange, MemberChange } from "@flotilla/flotilla";
-import { contentOf, LAST_APPLIED } from "./apply-input.ts";
+import { contentOf } from "./apply-input.ts";
 import type { Applied } from "./apply-input.ts";
 
 /** A manifest that would create or change an object of the hub. */
@@ -15,7 +16,7 @@ export interface HubChange {
 }
 
 /** Fields that the hub counts or records itself. */
-const HIDDEN = new Set(["metadata.generation", `metadata.annotations[${LAST_APPLIED}]`]);
+const HIDDEN = new Set(["metadata.generation", `metadata.annotations[${LAST_APPLIED_ANNOTATION}]`]);
 
 export function hubChangesOf(applied: readonly Applied[]): HubChange[] {
   return applied.flatMap(({ before, object, outcome }): HubChange[] => {

@@ -2,7 +2,7 @@
  * Implements `flotilla edit`: opens an object of the hub in an editor until what was saved can be planned, and applies
  * the difference as `flotilla apply` does.
  */
-import { formatYaml, gvkOf, HUB, parseYaml } from "@flotilla/apimachinery";
+import { formatYaml, gvkOf, HUB, parseYaml, LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, messageOf, UsageError } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -11,7 +11,6 @@ import type { AnyKind } from "@flotilla/client";
 import { textOf } from "../members/json-parts.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { Terminal } from "../terminal.ts";
-import { LAST_APPLIED } from "./apply-input.ts";
 import type { ApplyInput } from "./apply-input.ts";
 import { applyPlanned, checkCanConfirm, makePlan } from "./run-apply.ts";
 import type { ApplyOptions, ApplyTools } from "./run-apply.ts";
@@ -87,7 +86,7 @@ function editableOf(object: DeepReadonly<KubernetesObject>): JsonObject {
     ...named
   } = metadata;
   if (isObject(named["annotations"])) {
-    const { [LAST_APPLIED]: _record, ...annotations } = named["annotations"];
+    const { [LAST_APPLIED_ANNOTATION]: _record, ...annotations } = named["annotations"];
     if (Object.keys(annotations).length > 0) named["annotations"] = annotations;
     else delete named["annotations"];
   }

@@ -1,12 +1,9 @@
 /** Why a member is not ready, as far as it still holds: the hub's message is that of its last probe. Pure. */
 import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { ANSWERS_AGAIN } from "@flotilla/flotilla";
+import { ANSWERS_AGAIN, SIMULATED_FAULT } from "@flotilla/flotilla";
 import { RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
-
-/** Cuts a simulated member off from its hub. */
-export const FAULT = "simulation.flotilla.dev/fault";
 
 /** Whether the hub has had no answer for a while, although the member is still ready: `Ready` follows later. */
 export function isSilent({ status }: DeepReadonly<Cluster>): boolean {
@@ -24,9 +21,9 @@ export function whyNotReady(cluster: DeepReadonly<Cluster>): string | undefined 
   return isReconnected(message, metadata) ? `${RECONNECTED}, and the hub has not probed it since` : message;
 }
 
-const RECONNECTED = `its annotation ${FAULT} was removed`;
+const RECONNECTED = `its annotation ${SIMULATED_FAULT} was removed`;
 const isReconnected = (message: string, { annotations }: DeepReadonly<Cluster>["metadata"]): boolean =>
-  message.includes(`its annotation ${FAULT}`) && annotations?.[FAULT] === undefined;
+  message.includes(`its annotation ${SIMULATED_FAULT}`) && annotations?.[SIMULATED_FAULT] === undefined;
 
 /** Whether the member recovers, and becomes ready if it continues to answer. */
 export function isRecovering(cluster: DeepReadonly<Cluster>): boolean {

@@ -1,4 +1,5 @@
 /** Finds the pods of a command line: by name, by labels, or those of a workload, on all members that have them. */
+import { DEFAULT_CONTAINER_ANNOTATION } from "@flotilla/kubernetes";
 import { didYouMean, isObject, UsageError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Asking } from "./ask.ts";
@@ -49,7 +50,6 @@ const PODS: ServedType = {
 };
 /** More pods are never intended. */
 const MAX_PODS = 10_000;
-const DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container";
 
 /** Throws `UsageError` when nothing is found, unless a member did not respond. */
 export async function findPods(
@@ -158,7 +158,7 @@ function foundPod(place: Place, pod: JsonObject): FoundPod {
   const metadata = objectOf(pod["metadata"]);
   const spec = objectOf(pod["spec"]);
   const containers = containersIn(spec["containers"]);
-  const preferred = textOf(objectOf(metadata["annotations"])[DEFAULT_CONTAINER]);
+  const preferred = textOf(objectOf(metadata["annotations"])[DEFAULT_CONTAINER_ANNOTATION]);
   return {
     place,
     namespace: textOf(metadata["namespace"]),

@@ -1,5 +1,5 @@
 /** Reads the requested objects on many clusters: page by page, in parallel, up to a limit. */
-import { UsageError, defined } from "@flotilla/base";
+import { UsageError, defined, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText, resourcePath } from "@flotilla/client";
 import { ApiError, isNotFound } from "@flotilla/apimachinery";
@@ -110,8 +110,7 @@ export async function readList(
   do {
     const query: Record<string, string> = {
       limit: String(PAGE),
-      labelSelector: labelSelector || undefined,
-      fieldSelector: fieldSelector || undefined,
+      ...omitZero({ labelSelector, fieldSelector }),
       ...defined({ continue: next }),
     };
     const page = await ask(asking, place, `${collectionPath(type, namespace)}${queryText(query)}`, accept);

@@ -2,7 +2,7 @@
  * Watches one type on many clusters. A lost cluster is reported once, retried with growing pauses, and reported when it
  * is back; the others continue. Changes in between are shown then, and unchanged objects are not repeated.
  */
-import { FlotillaError, isObject, sleep } from "@flotilla/base";
+import { FlotillaError, isObject, sleep, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText } from "@flotilla/client";
 import { ApiError, isExpired } from "@flotilla/apimachinery";
@@ -147,8 +147,7 @@ async function follow(asking: Asking, place: Place, shown: Shown, watching: Watc
     allowWatchBookmarks: "true",
     timeoutSeconds: String(WATCH_SECONDS),
     resourceVersion: shown.resourceVersion,
-    labelSelector: labelSelector || undefined,
-    fieldSelector: fieldSelector || undefined,
+    ...omitZero({ labelSelector, fieldSelector }),
   };
   const late = new AbortController();
   const timer = asking.clock.after((WATCH_SECONDS + GRACE_SECONDS) * 1000, () =>

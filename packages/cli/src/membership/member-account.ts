@@ -2,7 +2,15 @@
  * The hub's accounts on a member: `flotilla join` creates them and `flotilla unjoin` removes them. Names and labels are
  * karmadactl's, so that each tool can undo the other's work.
  */
-import { ClusterRole, ClusterRoleBinding, Namespace, Secret, ServiceAccount } from "@flotilla/kubernetes";
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  Namespace,
+  Secret,
+  ServiceAccount,
+  SERVICE_ACCOUNT_NAME_ANNOTATION,
+  SERVICE_ACCOUNT_TOKEN_TYPE,
+} from "@flotilla/kubernetes";
 import { isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, sleep } from "@flotilla/base";
@@ -274,8 +282,8 @@ async function secretToken(
   const wanted: Secret = {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: { name: account, namespace, annotations: { "kubernetes.io/service-account.name": account } },
-    type: "kubernetes.io/service-account-token",
+    metadata: { name: account, namespace, annotations: { [SERVICE_ACCOUNT_NAME_ANNOTATION]: account } },
+    type: SERVICE_ACCOUNT_TOKEN_TYPE,
   };
   const untilMs = clock.now() + TOKEN_WAIT_MS;
   for (;;) {

@@ -3,7 +3,7 @@
  * its kind. Before deleting one, the hub asks the member what would be deleted with it. Such deletions are rare and
  * cannot be undone, so one request per kind is acceptable; anything that cannot be inspected counts as held.
  */
-import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
+import { CustomResourceDefinition, Namespace, SERVICE_ACCOUNT_NAME_ANNOTATION } from "@flotilla/kubernetes";
 import { ApiError, dynamicKind, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, isObject } from "@flotilla/base";
@@ -35,8 +35,6 @@ const DEFAULT_OBJECTS: ReadonlySet<string> = new Set([
   "ConfigMap openshift-service-ca.crt",
   "ConfigMap istio-ca-root-cert",
 ]);
-/** A token is deleted with its service account. */
-const TOKEN_OF = "kubernetes.io/service-account.name";
 
 export interface Holdings {
   /**
@@ -138,7 +136,7 @@ export function createHoldings({ client, cluster }: { client: Client; cluster: s
         (held) =>
           isDependent(held) ||
           DEFAULT_OBJECTS.has(`${kind.kind} ${held.metadata.name}`) ||
-          (kind.kind === "Secret" && held.metadata.annotations?.[TOKEN_OF] !== undefined),
+          (kind.kind === "Secret" && held.metadata.annotations?.[SERVICE_ACCOUNT_NAME_ANNOTATION] !== undefined),
         signal,
       ),
     );

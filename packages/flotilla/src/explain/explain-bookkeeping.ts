@@ -2,6 +2,7 @@
  * Labels and annotations that the pipeline stages write for each other. They differ between copies and are of no
  * interest to users.
  */
+import { LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import { KEPT_TEMPLATE, ROLLOUT_STAGE } from "@flotilla/openkruise";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS } from "../propagation/match/plan-match.ts";
 import { ACTIVATED_TEMPLATE, PODS_TO_DELETE, RELEASE_STEP } from "../flotilla-names.ts";
@@ -40,7 +41,7 @@ const ANNOTATIONS = new Set([
   PODS_TO_DELETE,
   RELEASE_STEP,
   // kubectl's last-applied annotation repeats the whole object.
-  "kubectl.kubernetes.io/last-applied-configuration",
+  LAST_APPLIED_ANNOTATION,
 ]);
 
 const PATHS = new Set([

@@ -1,8 +1,9 @@
 /** Accounts and roles of an installation, and the namespaces that a hub has. Pure. */
+import { CLIENT_SIGNER } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { JsonObject } from "@flotilla/base";
-import { KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import { KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE, SKIP_NAMESPACE } from "@flotilla/karmada";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
 import { auditorRole } from "../decisions/auditor-access.ts";
 import { plannerRoles } from "../explain/planner-access.ts";
@@ -23,7 +24,7 @@ const RBAC = "rbac.authorization.k8s.io";
 const READ = ["get", "list", "watch"];
 
 /** Karmada's label: members get no namespace of this name. */
-const NOT_PROPAGATED = { "namespace.karmada.io/skip-auto-propagation": "true" };
+const NOT_PROPAGATED = { [SKIP_NAMESPACE]: "true" };
 
 export function planNamespaces(namespace: string): JsonObject[] {
   return [namespace, KARMADA_SYSTEM_NAMESPACE, KARMADA_CLUSTER_NAMESPACE, OCM_NAMESPACE, OCM_HUB_NAMESPACE].map(
@@ -48,7 +49,7 @@ const CONTROLLERS_RULES: readonly PolicyRule[] = [
   {
     apiGroups: ["certificates.k8s.io"],
     resources: ["signers"],
-    resourceNames: ["kubernetes.io/kube-apiserver-client"],
+    resourceNames: [CLIENT_SIGNER],
     verbs: ["approve"],
   },
   { nonResourceURLs: ["*"], verbs: ["get"] },

@@ -5,7 +5,12 @@
 import { omitZero } from "@flotilla/base";
 import type { AnyStep, Kind, Operation } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { KARMADA_AGENTS_GROUP, KARMADA_CLUSTER_NAMESPACE, KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
+import {
+  KARMADA_AGENTS_GROUP,
+  KARMADA_CLUSTER_NAMESPACE,
+  KARMADA_SYSTEM_NAMESPACE,
+  DELETION_PROTECTED,
+} from "@flotilla/karmada";
 import { INSTALLED_LABELS, WEBHOOK_PATHS, WEBHOOKS_NAME } from "./install-names.ts";
 import type { ServiceReference } from "./plan-definitions.ts";
 
@@ -109,17 +114,15 @@ const executionNamespaceWebhook = (service: ServiceReference): JsonObject =>
     [{ name: "is-of-member", expression: "request.name.startsWith('karmada-es-')" }],
   );
 
-const PROTECTION = "resourcetemplate.karmada.io/deletion-protected";
-
 /** Rules that need nothing but the request. */
 function planPolicies(): JsonObject[] {
   return [
     ...policy("deletion-protection.flotilla.dev", {
       rule: { apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], operations: ["DELETE"] },
-      objectSelector: { matchLabels: { [PROTECTION]: "Always" } },
+      objectSelector: { matchLabels: { [DELETION_PROTECTED]: "Always" } },
       validation: {
-        expression: `!has(oldObject.metadata.labels) || !('${PROTECTION}' in oldObject.metadata.labels) || oldObject.metadata.labels['${PROTECTION}'] != 'Always'`,
-        message: `This resource is protected, please make sure to remove the label: ${PROTECTION}`,
+        expression: `!has(oldObject.metadata.labels) || !('${DELETION_PROTECTED}' in oldObject.metadata.labels) || oldObject.metadata.labels['${DELETION_PROTECTED}'] != 'Always'`,
+        message: `This resource is protected, please make sure to remove the label: ${DELETION_PROTECTED}`,
         reason: "Forbidden",
       },
     }),

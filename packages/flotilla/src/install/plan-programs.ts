@@ -1,4 +1,5 @@
 /** The programs of an installation: what runs them, protects them, and lets the API server reach them. Pure. */
+import { AUTOMANAGED, HOSTNAME_LABEL } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
 import {
   CONTROLLERS_METRICS_PORT,
@@ -134,7 +135,7 @@ function deployment({ namespace, name, container, image, replicas, args, ports }
           topologySpreadConstraints: [
             {
               maxSkew: 1,
-              topologyKey: "kubernetes.io/hostname",
+              topologyKey: HOSTNAME_LABEL,
               whenUnsatisfiable: "ScheduleAnyway",
               labelSelector: { matchLabels: selectorOf(name) },
             },
@@ -204,7 +205,7 @@ const VERSION_PRIORITY = 200;
 const GROUP_PRIORITY = 2000;
 
 /** Kubernetes makes an APIService for every CustomResourceDefinition, and writes it unless this label says otherwise. */
-const NOT_AUTOMATIC = { "kube-aggregator.kubernetes.io/automanaged": "false" };
+const NOT_AUTOMATIC = { [AUTOMANAGED]: "false" };
 
 export function planApiServices({ namespace, address }: Pick<ProgramOptions, "namespace" | "address">): JsonObject[] {
   return AGGREGATED_GROUPS.map(({ group, version }) => ({

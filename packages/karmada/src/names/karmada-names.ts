@@ -231,3 +231,6 @@ export function namespacedKey(namespace: string, name: string): string {
 /** On the Works of a FederatedResourceQuota. */
 export const QUOTA_NAMESPACE = "federatedresourcequota.karmada.io/namespace";
 export const QUOTA_NAME = "federatedresourcequota.karmada.io/name";
+
+/** On an object: `Always` rejects its deletion. */
+export const DELETION_PROTECTED = "resourcetemplate.karmada.io/deletion-protected";

@@ -1,4 +1,5 @@
 /** The APIServices of what a server itself serves, with the priorities that order groups and versions in discovery. */
+import { AUTOMANAGED } from "../well-known-names.ts";
 import type { APIService } from "./api-service-kind.ts";
 
 interface Priority {
@@ -39,8 +40,6 @@ const VERSION_PRIORITIES: Readonly<Record<string, number>> = {
 const BUILT_IN_VERSION = 15;
 /** Groups of CustomResourceDefinitions. */
 const CUSTOM: Priority = { group: 1_000, version: 100 };
-
-export const AUTOMANAGED = "kube-aggregator.kubernetes.io/automanaged";
 
 /** The priority of a version that the server itself serves. */
 export function localPriority(group: string, version: string): Priority {

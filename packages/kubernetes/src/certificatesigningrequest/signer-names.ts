@@ -1,9 +1,5 @@
 /** Validates signer names: `<domain>/<path>`. */
 import { dnsLabelProblems, dnsSubdomainProblems, field, type FieldError } from "@flotilla/apimachinery";
-/** Client certificates of this API server. */
-export const CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client";
-/** The same for kubelets; requests of nodes may be approved automatically. */
-export const KUBELET_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubelet";
 /** The signer of requests that predate signer names; no longer accepted. */
 const LEGACY_SIGNER = "kubernetes.io/legacy-unknown";
 

@@ -6,13 +6,13 @@
  * upstream's, so that a workload that moves between a simulated and a real cluster keeps its revisions. Pure;
  * `history.ts` reads and writes them.
  */
+import { CONTROLLER_REVISION_HASH_LABEL } from "../well-known-names.ts";
 import { controllerReference, fnv32, goJson, safeEncode } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { compareText, equalJson } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { ReadonlyRevision } from "./pod-template-data.ts";
 
-const REVISION_HASH_LABEL = "controller.kubernetes.io/hash";
 /** On pods: the name of their revision, or only its hash. */
 export const REVISION_LABEL = "controller-revision-hash";
 /** On pods and ReplicaSets: the hash alone. */
@@ -66,7 +66,7 @@ export function makeRevision<T extends KubernetesObject>(
     metadata: {
       name: `${owner.metadata.name.slice(0, MAX_NAME_PREFIX)}-${hash}`,
       namespace: namespace || undefined,
-      labels: { ...format.labelsOf(owner), [format.hashLabel ?? REVISION_HASH_LABEL]: hash },
+      labels: { ...format.labelsOf(owner), [format.hashLabel ?? CONTROLLER_REVISION_HASH_LABEL]: hash },
       annotations,
       ownerReferences: [controllerReference(owner)],
     },

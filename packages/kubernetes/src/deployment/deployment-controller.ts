@@ -5,6 +5,7 @@
  * Writes: ReplicaSet (create, size, history), Deployment (status, and with it the revision annotation).
  * After: the ReplicaSet controller creates the pods; its status triggers the next step of the Deployment.
  */
+import { DEPLOYMENT_REVISION_ANNOTATION } from "../well-known-names.ts";
 import { Deployment } from "./deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
@@ -20,7 +21,7 @@ import { createStatusDelay } from "../workloads/status-delay.ts";
 import { orphaned } from "../pod/orphaned-pods.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { createReplicaSetWriter } from "./replica-set-writer.ts";
-import { REVISION_ANNOTATION, replicasOf, revisionOf } from "./replica-sets.ts";
+import { replicasOf, revisionOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import { planCleanup, planResizes, planRollout } from "./rollout.ts";
 import type { RolloutPlan } from "./rollout.ts";
@@ -111,7 +112,7 @@ export function createDeploymentController(deps: WorkloadDependencies): Controll
       // The revision is written with the status, as in upstream: a separate update would count as a new generation.
       const annotations = hasRevision
         ? deployment.metadata.annotations
-        : { ...deployment.metadata.annotations, [REVISION_ANNOTATION]: String(plan.revision) };
+        : { ...deployment.metadata.annotations, [DEPLOYMENT_REVISION_ANNOTATION]: String(plan.revision) };
       await unlessChanged(
         client.updateStatus(
           Deployment,

@@ -1,4 +1,5 @@
 /** Deployment, with Karmada's rules. */
+import { DEPLOYMENT_REVISION_ANNOTATION, DEPLOYMENT_REVISION_HISTORY_ANNOTATION } from "../well-known-names.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without-fields.ts";
 import { conditionSums } from "../interpreter/summed-conditions.ts";
@@ -38,5 +39,5 @@ export const deploymentInterpreter: KindInterpreter<Workload> = {
   isHealthy: isRolledOut,
   dependencies: templateDependencies,
   prune: (deployment) =>
-    withoutAnnotations(deployment, ["deployment.kubernetes.io/revision", "deployment.kubernetes.io/revision-history"]),
+    withoutAnnotations(deployment, [DEPLOYMENT_REVISION_ANNOTATION, DEPLOYMENT_REVISION_HISTORY_ANNOTATION]),
 };

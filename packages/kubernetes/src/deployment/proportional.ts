@@ -2,8 +2,9 @@
  * Scales a Deployment: during a rollout the difference is distributed among its ReplicaSets in proportion to their
  * size, so that a bad rollout does not grow beyond its share.
  */
+import { DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION, DEPLOYMENT_MAX_REPLICAS_ANNOTATION } from "../well-known-names.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
-import { DESIRED_ANNOTATION, MAX_ANNOTATION, replicasOf, sumOf } from "./replica-sets.ts";
+import { replicasOf, sumOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
 import type { Limits } from "./rollout.ts";
 
@@ -52,7 +53,7 @@ function changed(sizes: readonly (readonly [ReadonlyReplicaSet, number])[]): Rea
 function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
   return (
     replicasOf(set) === replicas &&
-    Number(set.metadata.annotations?.[DESIRED_ANNOTATION]) === replicas &&
+    Number(set.metadata.annotations?.[DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION]) === replicas &&
     (set.status?.availableReplicas ?? 0) === replicas
   );
 }
@@ -60,7 +61,8 @@ function isSaturated(set: ReadonlyReplicaSet, replicas: number): boolean {
 function fractionOf(set: ReadonlyReplicaSet, deployment: ReadonlyDeployment, allowed: number): number {
   if (replicasOf(deployment) === 0) return -replicasOf(set);
   // Without the annotation the previous size can only be estimated.
-  const before = Number(set.metadata.annotations?.[MAX_ANNOTATION]) || (deployment.status?.replicas ?? 0);
+  const before =
+    Number(set.metadata.annotations?.[DEPLOYMENT_MAX_REPLICAS_ANNOTATION]) || (deployment.status?.replicas ?? 0);
   return before > 0 ? Math.round((replicasOf(set) * allowed) / before) - replicasOf(set) : 0;
 }
 

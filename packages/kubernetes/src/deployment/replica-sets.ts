@@ -2,7 +2,13 @@
  * The ReplicaSets of a Deployment: the one with the current template, their names and their revisions. Pure; the names
  * contain a hash of the template, as does the label `pod-template-hash` of their pods.
  */
-import { controllerReference } from "@flotilla/apimachinery";
+import {
+  DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION,
+  DEPLOYMENT_MAX_REPLICAS_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
+  DEPLOYMENT_REVISION_HISTORY_ANNOTATION,
+} from "../well-known-names.ts";
+import { controllerReference, LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import type { Deployment } from "./deployment-kind.ts";
 import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { NAME_ALPHABET, equalJson } from "@flotilla/base";
@@ -13,19 +19,14 @@ import { TEMPLATE_HASH_LABEL } from "../controllerrevision/revisions.ts";
 export type ReadonlyDeployment = DeepReadonly<Deployment>;
 type PodTemplate = DeepReadonly<Deployment["spec"]["template"]>;
 
-export const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
-export const DESIRED_ANNOTATION = "deployment.kubernetes.io/desired-replicas";
-export const MAX_ANNOTATION = "deployment.kubernetes.io/max-replicas";
-/** The former revisions of a ReplicaSet that a rollback made the newest again. */
-const HISTORY_ANNOTATION = "deployment.kubernetes.io/revision-history";
 const MAX_HISTORY_LENGTH = 2000;
 /** Annotations about one object, which are not copied. */
 const OWN_ANNOTATIONS: ReadonlySet<string> = new Set([
-  "kubectl.kubernetes.io/last-applied-configuration",
-  REVISION_ANNOTATION,
-  HISTORY_ANNOTATION,
-  DESIRED_ANNOTATION,
-  MAX_ANNOTATION,
+  LAST_APPLIED_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
+  DEPLOYMENT_REVISION_HISTORY_ANNOTATION,
+  DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION,
+  DEPLOYMENT_MAX_REPLICAS_ANNOTATION,
   "deprecated.deployment.rollback.to",
 ]);
 const MAX_NAME_LENGTH = 253;
@@ -41,7 +42,7 @@ export function revisionOf({
 }: {
   readonly metadata: { readonly annotations?: Readonly<Record<string, string>> };
 }): bigint {
-  const text = metadata.annotations?.[REVISION_ANNOTATION] ?? "";
+  const text = metadata.annotations?.[DEPLOYMENT_REVISION_ANNOTATION] ?? "";
   return /^\d{1,19}$/.test(text) ? BigInt(text) : 0n;
 }
 
@@ -120,13 +121,13 @@ export function newestAnnotations(
 ): Record<string, string> {
   const handedOn = Object.entries(deployment.metadata.annotations ?? {}).filter(([key]) => !OWN_ANNOTATIONS.has(key));
   const annotations: Record<string, string> = { ...before, ...Object.fromEntries(handedOn) };
-  const old = before[REVISION_ANNOTATION];
+  const old = before[DEPLOYMENT_REVISION_ANNOTATION];
   if (old !== undefined && revisionOf({ metadata: { annotations: before } }) >= revision) return annotations;
-  annotations[REVISION_ANNOTATION] = String(revision);
+  annotations[DEPLOYMENT_REVISION_ANNOTATION] = String(revision);
   if (old === undefined) return annotations;
-  const history = [...(before[HISTORY_ANNOTATION]?.split(",") ?? []), old];
+  const history = [...(before[DEPLOYMENT_REVISION_HISTORY_ANNOTATION]?.split(",") ?? []), old];
   while (history.join(",").length > MAX_HISTORY_LENGTH) history.shift();
-  annotations[HISTORY_ANNOTATION] = history.join(",");
+  annotations[DEPLOYMENT_REVISION_HISTORY_ANNOTATION] = history.join(",");
   return annotations;
 }
 
@@ -135,5 +136,8 @@ export function newestAnnotations(
  * ReplicaSets.
  */
 export function scaleAnnotations(deployment: ReadonlyDeployment, maxReplicas: number): Record<string, string> {
-  return { [DESIRED_ANNOTATION]: String(replicasOf(deployment)), [MAX_ANNOTATION]: String(maxReplicas) };
+  return {
+    [DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION]: String(replicasOf(deployment)),
+    [DEPLOYMENT_MAX_REPLICAS_ANNOTATION]: String(maxReplicas),
+  };
 }

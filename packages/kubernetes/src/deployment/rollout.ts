@@ -5,6 +5,7 @@
  * maxUnavailable`. Every step is computed from the observed state, so repeating a step changes nothing. Reads: the
  * Deployment and its ReplicaSets. Writes nothing; `deployment-controller.ts` executes the plan.
  */
+import { DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION } from "../well-known-names.ts";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";
@@ -12,7 +13,6 @@ import { scaledValue } from "@flotilla/apimachinery";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { planProportionally } from "./proportional.ts";
 import {
-  DESIRED_ANNOTATION,
   findNewReplicaSet,
   makeReplicaSet,
   newestAnnotations,
@@ -85,7 +85,7 @@ export function planRollout(input: RolloutInput): RolloutPlan {
 /** `spec.replicas` changed since the ReplicaSets were sized. */
 function isScaled(deployment: ReadonlyDeployment, sets: readonly ReadonlyReplicaSet[]): boolean {
   return sets.some((set) => {
-    const desired = set.metadata.annotations?.[DESIRED_ANNOTATION];
+    const desired = set.metadata.annotations?.[DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION];
     return replicasOf(set) > 0 && desired !== undefined && Number(desired) !== replicasOf(deployment);
   });
 }

@@ -5,6 +5,7 @@
  * Writes: EndpointSlice, Endpoints. Pods of a rollout change within milliseconds of each other, so changes are batched
  * for a moment.
  */
+import { SERVICE_NAME_LABEL } from "../well-known-names.ts";
 import { EndpointSlice } from "../endpointslice/endpointslice-kind.ts";
 import { Endpoints } from "./endpoints-kind.ts";
 import { Node } from "../node/node-kind.ts";
@@ -20,7 +21,7 @@ import { isReady } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { createEndpointsWriter } from "./endpoints-writer.ts";
 import { isOurEndpoints, planEndpoints } from "./plan-endpoints.ts";
-import { SERVICE_LABEL, isOurs, planSlices } from "./plan-slices.ts";
+import { isOurs, planSlices } from "./plan-slices.ts";
 import { backendsOf, hasEndpoints } from "./endpoints-view.ts";
 import type { ReadonlyService, ReadonlySlice } from "./endpoints-view.ts";
 
@@ -36,8 +37,8 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
   const slices = informers.of(EndpointSlice);
   const endpoints = informers.of(Endpoints);
   slices.addIndex(SERVICE_INDEX, ({ metadata }, cluster) =>
-    metadata.labels?.[SERVICE_LABEL]
-      ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_LABEL] })]
+    metadata.labels?.[SERVICE_NAME_LABEL]
+      ? [idOfKey({ cluster, namespace: metadata.namespace ?? "", name: metadata.labels[SERVICE_NAME_LABEL] })]
       : [],
   );
   const writer = createEndpointsWriter(deps);
@@ -50,12 +51,12 @@ export function createEndpointsController(deps: WorkloadDependencies): Controlle
       watch(Service, ({ cluster, object }) => [keyOf(cluster, object)]),
       watch(Pod, (event) => (changesEndpoints(event) ? servicesOf(event) : [])),
       watch(EndpointSlice, ({ cluster, object: { metadata } }) =>
-        metadata.labels?.[SERVICE_LABEL]
+        metadata.labels?.[SERVICE_NAME_LABEL]
           ? [
               {
                 cluster,
                 namespace: metadata.namespace || undefined,
-                name: metadata.labels[SERVICE_LABEL],
+                name: metadata.labels[SERVICE_NAME_LABEL],
               },
             ]
           : [],

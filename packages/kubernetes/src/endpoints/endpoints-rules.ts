@@ -1,4 +1,5 @@
 /** Defaults and validation of Endpoints. */
+import { ENDPOINTS_MANAGED_BY_LABEL } from "../well-known-names.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
   builtInAdmission,
@@ -68,7 +69,7 @@ function checkSubsetPort(
 
 function endpointsWarnings({ metadata, subsets = [] }: Read<Endpoints>): string[] {
   // The endpoints controller validates its addresses itself.
-  if (metadata.labels?.["endpoints.kubernetes.io/managed-by"] === "endpoint-controller") return [];
+  if (metadata.labels?.[ENDPOINTS_MANAGED_BY_LABEL] === "endpoint-controller") return [];
   return subsets.flatMap(({ addresses = [], notReadyAddresses = [] }, index) => [
     ...addresses.flatMap(({ ip }, place) => addressWarnings(`subsets[${index}].addresses[${place}].ip`, ip)),
     ...notReadyAddresses.flatMap(({ ip }, place) =>

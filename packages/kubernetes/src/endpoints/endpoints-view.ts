@@ -1,6 +1,7 @@
 /**
  * The pods of a Service: their addresses, ports and state. Pure; the slices and the Endpoints object are built from it.
  */
+import { ZONE_LABEL } from "../well-known-names.ts";
 import type { EndpointSlice } from "../endpointslice/endpointslice-kind.ts";
 import type { Node } from "../node/node-kind.ts";
 import type { Service } from "../service/service-kind.ts";
@@ -69,7 +70,7 @@ function endpointOf(
   const serving = isReady(pod);
   const terminating = deletionTimestamp !== undefined;
   const ready = service.spec?.publishNotReadyAddresses === true || (serving && !terminating);
-  const zone = nodeName ? nodeNamed(nodeName)?.metadata.labels?.["topology.kubernetes.io/zone"] : undefined;
+  const zone = nodeName ? nodeNamed(nodeName)?.metadata.labels?.[ZONE_LABEL] : undefined;
   const hints = hintsOf(service, nodeName, zone);
   return {
     addresses,

@@ -1,4 +1,5 @@
 /** The Endpoints object of a Service: the older form of its addresses, all in one object. Pure. */
+import { ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_SERVICE_LABEL } from "../well-known-names.ts";
 import type { Endpoints } from "./endpoints-kind.ts";
 import { compareText, equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -13,12 +14,10 @@ type Address = NonNullable<Subset["addresses"]>[number];
 /** A larger object would be too expensive to watch. */
 const MAX_ADDRESSES = 1000;
 const OVER_CAPACITY_ANNOTATION = "endpoints.kubernetes.io/over-capacity";
-const HEADLESS_LABEL = "service.kubernetes.io/headless";
-const MANAGED_BY_LABEL = "endpoints.kubernetes.io/managed-by";
 const MANAGED_BY = "endpoint-controller";
 
 export const isOurEndpoints = ({ metadata }: ReadonlyEndpoints): boolean =>
-  metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
+  metadata.labels?.[ENDPOINTS_MANAGED_BY_LABEL] === MANAGED_BY;
 
 /** The desired object, or undefined if it is correct. */
 export function planEndpoints(
@@ -33,11 +32,11 @@ export function planEndpoints(
   );
   const { subsets, isTruncated } = truncated(subsetsOf(service, shown, publishesAll));
   const { name, namespace, labels } = service.metadata;
-  const { [HEADLESS_LABEL]: _headless, ...kept } = labels ?? {};
+  const { [HEADLESS_SERVICE_LABEL]: _headless, ...kept } = labels ?? {};
   const wantedLabels = {
     ...kept,
-    ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
-    [MANAGED_BY_LABEL]: MANAGED_BY,
+    ...(isHeadless(service) && { [HEADLESS_SERVICE_LABEL]: "" }),
+    [ENDPOINTS_MANAGED_BY_LABEL]: MANAGED_BY,
   };
   const { [OVER_CAPACITY_ANNOTATION]: _capacity, ...annotations } = before?.metadata.annotations ?? {};
   const wantedAnnotations = isTruncated ? { ...annotations, [OVER_CAPACITY_ANNOTATION]: "truncated" } : annotations;

@@ -2,6 +2,7 @@
  * The EndpointSlices of a Service, with as few writes as possible: an address stays in its slice, new ones fill slices
  * that change anyway, then those with room, and only then a new slice. Pure.
  */
+import { ENDPOINT_SLICE_MANAGED_BY_LABEL, SERVICE_NAME_LABEL, HEADLESS_SERVICE_LABEL } from "../well-known-names.ts";
 import { controllerReference } from "@flotilla/apimachinery";
 import { compareText, equalJson } from "@flotilla/base";
 import { addressTypesOf, isHeadless } from "./endpoints-view.ts";
@@ -9,10 +10,7 @@ import type { AddressType, Backend, Endpoint, EndpointPort, ReadonlyService, Rea
 
 /** Upstream's limit per slice. */
 const MAX_ENDPOINTS = 100;
-export const SERVICE_LABEL = "kubernetes.io/service-name";
-const MANAGED_BY_LABEL = "endpointslice.kubernetes.io/managed-by";
 const MANAGED_BY = "endpointslice-controller.k8s.io";
-const HEADLESS_LABEL = "service.kubernetes.io/headless";
 
 export interface SlicesPlan {
   create: readonly ReadonlySlice[];
@@ -21,7 +19,8 @@ export interface SlicesPlan {
 }
 
 /** Slices that other controllers created for the same Service are ignored. */
-export const isOurs = ({ metadata }: ReadonlySlice): boolean => metadata.labels?.[MANAGED_BY_LABEL] === MANAGED_BY;
+export const isOurs = ({ metadata }: ReadonlySlice): boolean =>
+  metadata.labels?.[ENDPOINT_SLICE_MANAGED_BY_LABEL] === MANAGED_BY;
 
 export function planSlices(
   service: ReadonlyService,
@@ -125,12 +124,12 @@ function makeSlice(
 }
 
 function labelsOf(service: ReadonlyService): Record<string, string> {
-  const { [HEADLESS_LABEL]: _headless, ...labels } = service.metadata.labels ?? {};
+  const { [HEADLESS_SERVICE_LABEL]: _headless, ...labels } = service.metadata.labels ?? {};
   return {
     ...labels,
-    ...(isHeadless(service) && { [HEADLESS_LABEL]: "" }),
-    [SERVICE_LABEL]: service.metadata.name,
-    [MANAGED_BY_LABEL]: MANAGED_BY,
+    ...(isHeadless(service) && { [HEADLESS_SERVICE_LABEL]: "" }),
+    [SERVICE_NAME_LABEL]: service.metadata.name,
+    [ENDPOINT_SLICE_MANAGED_BY_LABEL]: MANAGED_BY,
   };
 }
 

@@ -1,4 +1,5 @@
 /** Defaults and validation of EndpointSlice. */
+import { ENDPOINT_SLICE_MANAGED_BY_LABEL, HOSTNAME_LABEL } from "../well-known-names.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import {
   builtInAdmission,
@@ -48,19 +49,17 @@ function completeSlice(slice: Read<EndpointSlice>, old: Read<EndpointSlice> | un
   )
     return typed;
   const known = new Set(
-    (old?.endpoints ?? []).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[HOST_LABEL] ?? []),
+    (old?.endpoints ?? []).flatMap(({ deprecatedTopology }) => deprecatedTopology?.[HOSTNAME_LABEL] ?? []),
   );
   return change(typed, "endpoints", (endpoints) =>
     changeItems<Endpoint>(endpoints, ({ deprecatedTopology, ...endpoint }) => {
-      const host = deprecatedTopology?.[HOST_LABEL];
+      const host = deprecatedTopology?.[HOSTNAME_LABEL];
       return host !== undefined && known.has(host) && dnsSubdomainProblems(host).length === 0
         ? fill(endpoint, { nodeName: host })
         : endpoint;
     }),
   );
 }
-
-const HOST_LABEL = "kubernetes.io/hostname";
 
 function checkSlice(
   { addressType = "", ports, endpoints }: Sent<EndpointSlice>,
@@ -167,8 +166,7 @@ const VALIDATING_CONTROLLERS = ["endpointslice-controller.k8s.io", "endpointslic
 
 function sliceWarnings({ metadata, addressType, endpoints }: Read<EndpointSlice>, isNew: boolean): string[] {
   const warnings = isNew && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : [];
-  if (VALIDATING_CONTROLLERS.includes(metadata.labels?.["endpointslice.kubernetes.io/managed-by"] ?? ""))
-    return warnings;
+  if (VALIDATING_CONTROLLERS.includes(metadata.labels?.[ENDPOINT_SLICE_MANAGED_BY_LABEL] ?? "")) return warnings;
   for (const [index, { addresses }] of (endpoints ?? []).entries())
     for (const [place, address] of addresses.entries())
       warnings.push(...addressWarnings(`endpoints[${index}].addresses[${place}]`, address));

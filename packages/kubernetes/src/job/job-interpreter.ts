@@ -2,6 +2,7 @@
  * Job. Its parallelism counts as replicas; its completions are divided by dispatch. A finished template is never
  * changed again.
  */
+import { JOB_UID_LABEL, JOB_NAME_LABEL } from "../well-known-names.ts";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { conditionsIn } from "../interpreter/joined-conditions.ts";
 import type { KindInterpreter, StatusItem } from "../interpreter/kind-interpreter.ts";
@@ -21,8 +22,8 @@ interface Job extends Workload {
   };
 }
 
-const SELECTOR_LABELS = ["controller-uid", "batch.kubernetes.io/controller-uid"];
-const POD_LABELS = [...SELECTOR_LABELS, "job-name", "batch.kubernetes.io/job-name"];
+const SELECTOR_LABELS = ["controller-uid", JOB_UID_LABEL];
+const POD_LABELS = [...SELECTOR_LABELS, "job-name", JOB_NAME_LABEL];
 const COUNTERS = ["active", "succeeded", "failed"];
 
 export const jobInterpreter: KindInterpreter<Job> = {

@@ -1,4 +1,5 @@
 /** Defaults and validation of Job. */
+import { JOB_UID_LABEL, JOB_NAME_LABEL } from "../well-known-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import {
   builtInAdmission,
@@ -27,9 +28,8 @@ function complete(job: Read): Read {
   return labels ? change(result, "metadata", (metadata) => fill(metadata, { labels })) : result;
 }
 
-const NAME_LABELS = ["job-name", "batch.kubernetes.io/job-name"];
-const UID_LABEL = "batch.kubernetes.io/controller-uid";
-const UID_LABELS = ["controller-uid", UID_LABEL];
+const NAME_LABELS = ["job-name", JOB_NAME_LABEL];
+const UID_LABELS = ["controller-uid", JOB_UID_LABEL];
 
 /** Unless manualSelector is set, a Job selects its pods by its own uid. */
 function prepare(job: Read, { operation }: Review<Job>): Read {
@@ -44,7 +44,7 @@ function prepare(job: Read, { operation }: Review<Job>): Read {
       ...Object.fromEntries(UID_LABELS.map((key) => [key, uid])),
     },
   );
-  const matchLabels = fill({ ...spec.selector?.matchLabels }, { [UID_LABEL]: uid });
+  const matchLabels = fill({ ...spec.selector?.matchLabels }, { [JOB_UID_LABEL]: uid });
   // When the Job takes its labels from the template, it gets the labels added to the template too.
   const sharesLabels = !metadata.labels || metadata.labels === given;
   return {
@@ -105,8 +105,8 @@ function checkGeneratedSelector(errors: FieldError[], { metadata, spec }: Read, 
   for (const [key, value] of [
     ["controller-uid", uid],
     ["job-name", name],
-    [UID_LABEL, uid],
-    ["batch.kubernetes.io/job-name", name],
+    [JOB_UID_LABEL, uid],
+    [JOB_NAME_LABEL, name],
   ] as const) {
     if (key.includes("/") && !requirePrefixed) continue;
     expected[key] = value;

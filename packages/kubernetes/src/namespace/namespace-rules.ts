@@ -1,18 +1,21 @@
 /** Defaults and validation of Namespace. */
+import { NAMESPACE_NAME_LABEL } from "../well-known-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, change, checkText, field, fill, labelKeyProblems } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import { Namespace } from "./namespace-kind.ts";
 
-const NAME_LABEL = "kubernetes.io/metadata.name";
 const FINALIZER = "kubernetes";
 const KNOWN_FINALIZERS = new Set([FINALIZER, "orphan", "foregroundDeletion"]);
 
 /** Every namespace has its name as a label, so that selectors can match it. */
 function complete(namespace: DeepReadonly<Namespace>): DeepReadonly<Namespace> {
   const { metadata } = namespace;
-  if (metadata.labels?.[NAME_LABEL] === metadata.name) return namespace;
-  return { ...namespace, metadata: { ...metadata, labels: { ...metadata.labels, [NAME_LABEL]: metadata.name } } };
+  if (metadata.labels?.[NAMESPACE_NAME_LABEL] === metadata.name) return namespace;
+  return {
+    ...namespace,
+    metadata: { ...metadata, labels: { ...metadata.labels, [NAMESPACE_NAME_LABEL]: metadata.name } },
+  };
 }
 
 /**

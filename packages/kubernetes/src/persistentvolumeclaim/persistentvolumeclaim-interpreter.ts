@@ -1,4 +1,5 @@
 /** PersistentVolumeClaim: the member binds it to its own volume. */
+import { SELECTED_NODE_ANNOTATION } from "../well-known-names.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
@@ -25,7 +26,7 @@ export const persistentVolumeClaimInterpreter: KindInterpreter<PersistentVolumeC
   },
   isHealthy: ({ status }) => status?.["phase"] === "Bound",
   prune: (claim) =>
-    claim.metadata.annotations?.["volume.kubernetes.io/selected-node"]
-      ? withoutAnnotations(claim, ["volume.kubernetes.io/selected-node"])
+    claim.metadata.annotations?.[SELECTED_NODE_ANNOTATION]
+      ? withoutAnnotations(claim, [SELECTED_NODE_ANNOTATION])
       : claim,
 };

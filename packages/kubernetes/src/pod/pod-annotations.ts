@@ -1,4 +1,5 @@
 /** Validates pod annotations: kubelet marks, the deletion cost, and profiles that predate their fields. */
+import { POD_DELETION_COST_ANNOTATION, MIRROR_POD_ANNOTATION, SECCOMP_POD_ANNOTATION } from "../well-known-names.ts";
 import { isObject, messageOf, type DeepReadonly } from "@flotilla/base";
 import {
   field,
@@ -15,11 +16,7 @@ import { containersOf } from "./pod-security.ts";
 type Read<T> = DeepReadonly<T>;
 type Annotations = Readonly<Record<string, string>>;
 
-/** Marks the mirror pod of a static pod. */
-export const MIRROR = "kubernetes.io/config.mirror";
 const TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations";
-const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
-export const SECCOMP_POD = "seccomp.security.alpha.kubernetes.io/pod";
 export const SECCOMP_CONTAINER = "container.seccomp.security.alpha.kubernetes.io/";
 export const APP_ARMOR = "container.apparmor.security.beta.kubernetes.io/";
 const LOCALHOST = "localhost/";
@@ -41,16 +38,22 @@ export function checkPodAnnotations(
 ): void {
   if (!annotations) return;
   const own = (key: string): string | undefined => (Object.hasOwn(annotations, key) ? annotations[key] : undefined);
-  const mirror = own(MIRROR);
+  const mirror = own(MIRROR_POD_ANNOTATION);
   if (mirror !== undefined && !spec.nodeName)
-    errors.push(field.invalid(`${at}[${MIRROR}]`, mirror, "must set spec.nodeName if mirror pod annotation is set"));
+    errors.push(
+      field.invalid(
+        `${at}[${MIRROR_POD_ANNOTATION}]`,
+        mirror,
+        "must set spec.nodeName if mirror pod annotation is set",
+      ),
+    );
   const tolerations = own(TOLERATIONS);
   if (tolerations) checkTolerationText(errors, at, tolerations);
-  const cost = own(DELETION_COST);
+  const cost = own(POD_DELETION_COST_ANNOTATION);
   if (cost !== undefined && !isInt32(cost))
-    errors.push(field.invalid(`${at}[${DELETION_COST}]`, cost, "must be a 32bit integer"));
-  const seccomp = own(SECCOMP_POD);
-  if (seccomp !== undefined) checkSeccompText(errors, `${at}.${SECCOMP_POD}`, seccomp);
+    errors.push(field.invalid(`${at}[${POD_DELETION_COST_ANNOTATION}]`, cost, "must be a 32bit integer"));
+  const seccomp = own(SECCOMP_POD_ANNOTATION);
+  if (seccomp !== undefined) checkSeccompText(errors, `${at}.${SECCOMP_POD_ANNOTATION}`, seccomp);
   for (const key of Object.keys(annotations))
     if (key.startsWith(SECCOMP_CONTAINER)) checkSeccompText(errors, `${at}.${key}`, annotations[key] ?? "");
   for (const key of Object.keys(annotations))
@@ -120,7 +123,12 @@ export function checkProfilesAgree(
     else if (differs === "localhostProfile")
       errors.push(field.forbidden(`${path}.localhostProfile`, `${what} profile in annotation and field must match`));
   };
-  compare(`${at}.securityContext.seccompProfile`, "seccomp", spec.securityContext?.seccompProfile, own(SECCOMP_POD));
+  compare(
+    `${at}.securityContext.seccompProfile`,
+    "seccomp",
+    spec.securityContext?.seccompProfile,
+    own(SECCOMP_POD_ANNOTATION),
+  );
   for (const [fieldPath, { name, securityContext }] of containersOf(at, spec))
     compare(
       `${fieldPath}.securityContext.seccompProfile`,
@@ -176,11 +184,13 @@ export function checkAnnotationsKept(
     if (Object.hasOwn(annotations, key) && annotations[key] === old[key]) continue;
     if (key.startsWith(APP_ARMOR))
       errors.push(field.forbidden(`${at}[${key}]`, "may not remove or update AppArmor annotations"));
-    if (key === MIRROR) errors.push(field.forbidden(`${at}[${key}]`, "may not remove or update mirror pod annotation"));
+    if (key === MIRROR_POD_ANNOTATION)
+      errors.push(field.forbidden(`${at}[${key}]`, "may not remove or update mirror pod annotation"));
   }
   for (const key of Object.keys(annotations)) {
     if (Object.hasOwn(old, key)) continue;
     if (key.startsWith(APP_ARMOR)) errors.push(field.forbidden(`${at}[${key}]`, "may not add AppArmor annotations"));
-    if (key === MIRROR) errors.push(field.forbidden(`${at}[${key}]`, "may not add mirror pod annotation"));
+    if (key === MIRROR_POD_ANNOTATION)
+      errors.push(field.forbidden(`${at}[${key}]`, "may not add mirror pod annotation"));
   }
 }

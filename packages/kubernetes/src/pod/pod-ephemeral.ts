@@ -1,9 +1,9 @@
 /** `pods/ephemeralcontainers`: containers for debugging a running pod. They can only be added. */
+import { MIRROR_POD_ANNOTATION } from "../well-known-names.ts";
 import { changedFields, field } from "@flotilla/apimachinery";
 import type { FieldError, SpecPart } from "@flotilla/apimachinery";
 import { equalJson, type DeepReadonly, defined } from "@flotilla/base";
 import type { Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { MIRROR } from "./pod-annotations.ts";
 import { checkImmutableAnnotations } from "./pod-update.ts";
 import { checkPod } from "./pod-validation.ts";
 
@@ -21,7 +21,7 @@ export const ephemeralContainersPart: SpecPart = {
 
 export function checkEphemeralContainersUpdate(pod: ReadPod, old: ReadPod): FieldError[] {
   // The file of a static pod determines its mirror pod.
-  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR_POD_ANNOTATION))
     return [field.forbidden("[]", "static pods do not support ephemeral containers")];
   const errors: FieldError[] = [];
   checkPod(errors, pod);

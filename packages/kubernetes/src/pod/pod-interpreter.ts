@@ -49,7 +49,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
     const containerStatuses = statuses.flatMap((status) => containerSummaries(status["containerStatuses"]));
     const initContainerStatuses = statuses.flatMap((status) => containerSummaries(status["initContainerStatuses"]));
     return withStatus(pod, {
-      phase: phase || undefined,
+      ...omitZero({ phase }),
       ...(containerStatuses.length > 0 && { containerStatuses }),
       ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
     });

@@ -1,9 +1,9 @@
 /** `pods/resize`: changes the cpu and memory of a running pod and its containers. All other fields are kept. */
+import { MIRROR_POD_ANNOTATION } from "../well-known-names.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import { field } from "@flotilla/apimachinery";
 import type { FieldError, SpecPart } from "@flotilla/apimachinery";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { MIRROR } from "./pod-annotations.ts";
 import { qosClassOf } from "./pod-prepare.ts";
 import { isSidecar } from "./pod-resources.ts";
 import { checkPod } from "./pod-validation.ts";
@@ -50,7 +50,7 @@ function withResources(
 }
 
 export function checkResize(pod: ReadPod, old: ReadPod): FieldError[] {
-  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR))
+  if (Object.hasOwn(old.metadata.annotations ?? {}, MIRROR_POD_ANNOTATION))
     return [field.forbidden("[]", "static pods cannot be resized")];
   if (old.spec.os?.name === "windows") return [field.forbidden("[]", "windows pods cannot be resized")];
   const errors: FieldError[] = [];

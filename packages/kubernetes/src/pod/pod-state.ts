@@ -3,13 +3,12 @@
  *
  * Pure functions over a stored pod. An absent field counts as the zero value of its type, as in Kubernetes.
  */
+import { POD_DELETION_COST_ANNOTATION } from "../well-known-names.ts";
 import type { Pod } from "./pod-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 
 export type ReadonlyPod = DeepReadonly<Pod>;
 type PodCondition = NonNullable<NonNullable<ReadonlyPod["status"]>["conditions"]>[number];
-
-const DELETION_COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 
 /** Neither finished nor terminating: the pods that count towards replicas. */
 export function isActive({ metadata, status }: ReadonlyPod): boolean {
@@ -56,7 +55,7 @@ export function nextAvailableInMs(
 
 /** An int32 in its canonical decimal form; anything else counts as 0. */
 export function deletionCost(pod: ReadonlyPod): number {
-  const text = pod.metadata.annotations?.[DELETION_COST_ANNOTATION];
+  const text = pod.metadata.annotations?.[POD_DELETION_COST_ANNOTATION];
   if (text === undefined || !/^(0|-?[1-9]\d{0,9})$/.test(text)) return 0;
   const cost = Number(text);
   return cost >= -2_147_483_648 && cost <= 2_147_483_647 ? cost : 0;

@@ -3,6 +3,7 @@
  * reports errors. Any field may be absent; present fields have the correct type.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import { MIRROR_POD_ANNOTATION } from "../well-known-names.ts";
 import { skipSound } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import {
@@ -21,7 +22,7 @@ import type {
   PodSpec,
   PodTemplateSpec,
 } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { MIRROR, checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
+import { checkAnnotationKeys, checkPodAnnotations, checkProfilesAgree } from "./pod-annotations.ts";
 import {
   checkContainers,
   checkEphemeralContainers,
@@ -228,7 +229,7 @@ function checkResourceClaims(
 ): void {
   const names = new Set<string>();
   for (const [index, claim] of claims.entries()) {
-    if (annotations && Object.hasOwn(annotations, MIRROR)) {
+    if (annotations && Object.hasOwn(annotations, MIRROR_POD_ANNOTATION)) {
       errors.push(field.forbidden("", "static pods do not support resource claims"));
       continue;
     }

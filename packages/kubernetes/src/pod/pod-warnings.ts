@@ -3,6 +3,7 @@
  * them.
  */
 // oxlint-disable typescript/no-useless-default-assignment -- types say what a valid object has; here anything may still be absent.
+import { SECCOMP_POD_ANNOTATION } from "../well-known-names.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import { dnsLabelProblems, labelValueProblems, quantityMilliValue } from "@flotilla/apimachinery";
 import type {
@@ -17,7 +18,7 @@ import type {
 import type { ObjectMeta } from "@flotilla/apimachinery";
 import { addressWarnings } from "../networking/addresses.ts";
 import { deprecatedNodeLabel } from "../node/node-labels.ts";
-import { APP_ARMOR, SECCOMP_CONTAINER, SECCOMP_POD, appArmorProfileOf } from "./pod-annotations.ts";
+import { APP_ARMOR, SECCOMP_CONTAINER, appArmorProfileOf } from "./pod-annotations.ts";
 import { overlapWarnings } from "./pod-path-overlaps.ts";
 import { amountOf } from "./pod-resources.ts";
 import { containersOf } from "./pod-security.ts";
@@ -66,9 +67,9 @@ export function podWarnings(
   for (const [index, { name }] of (spec.imagePullSecrets ?? []).entries())
     if (!name) warnings.push(`${path}.imagePullSecrets[${index}].name: invalid empty name ""`);
   if (spec.overhead) warnFractions(warnings, `${path}.overhead`, spec.overhead);
-  if (annotations && has(SECCOMP_POD) && !spec.securityContext?.seccompProfile)
+  if (annotations && has(SECCOMP_POD_ANNOTATION) && !spec.securityContext?.seccompProfile)
     warnings.push(
-      `${at}metadata.annotations[${SECCOMP_POD}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
+      `${at}metadata.annotations[${SECCOMP_POD_ANNOTATION}]: non-functional in v1.27+; use the "seccompProfile" field instead`,
     );
   for (const [field, container] of containersOf(path, spec)) {
     if (annotations) warnProfiles(warnings, at, annotations, spec, container, isTemplate);

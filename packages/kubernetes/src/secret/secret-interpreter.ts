@@ -1,4 +1,5 @@
 /** Secret: the member generates service account tokens. */
+import { SERVICE_ACCOUNT_TOKEN_TYPE, SERVICE_ACCOUNT_UID_ANNOTATION } from "../well-known-names.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without-fields.ts";
@@ -8,16 +9,14 @@ interface Secret extends KubernetesObject {
   data?: Record<string, string>;
 }
 
-const SERVICE_ACCOUNT_TOKEN = "kubernetes.io/service-account-token";
-
 export const secretInterpreter: KindInterpreter<Secret> = {
   group: "",
   kind: "Secret",
   retain: (desired, observed) =>
-    desired.type === SERVICE_ACCOUNT_TOKEN && observed.data ? { ...desired, data: observed.data } : desired,
+    desired.type === SERVICE_ACCOUNT_TOKEN_TYPE && observed.data ? { ...desired, data: observed.data } : desired,
   prune(secret) {
-    if (secret.type !== SERVICE_ACCOUNT_TOKEN) return secret;
-    const { data: _data, ...rest } = withoutAnnotations(secret, ["kubernetes.io/service-account.uid"]);
+    if (secret.type !== SERVICE_ACCOUNT_TOKEN_TYPE) return secret;
+    const { data: _data, ...rest } = withoutAnnotations(secret, [SERVICE_ACCOUNT_UID_ANNOTATION]);
     return rest;
   },
 };

@@ -1,4 +1,5 @@
 /** Defaults and validation of Secret. */
+import { SERVICE_ACCOUNT_TOKEN_TYPE, SERVICE_ACCOUNT_NAME_ANNOTATION } from "../well-known-names.ts";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, checkUnchanged, field, fill, tlsPairProblem } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
@@ -6,7 +7,6 @@ import { MAX_DATA_BYTES, checkDataKeys, checkImmutableData, encodedBytes } from 
 import { Secret } from "./secret-kind.ts";
 
 const TLS = "kubernetes.io/tls";
-const SERVICE_ACCOUNT = "kubernetes.io/service-account.name";
 
 function complete(secret: DeepReadonly<Secret>): DeepReadonly<Secret> {
   const typed: DeepReadonly<Secret> = fill(secret, { type: "Opaque" });
@@ -30,10 +30,10 @@ function checkTypedKeys(secret: DeepReadonly<Secret>): FieldError[] {
   const lacks = (...keys: string[]): FieldError[] =>
     keys.filter((key) => !has(key)).map((key) => field.required(`data[${key}]`));
   switch (secret.type) {
-    case "kubernetes.io/service-account-token":
-      return secret.metadata.annotations?.[SERVICE_ACCOUNT]
+    case SERVICE_ACCOUNT_TOKEN_TYPE:
+      return secret.metadata.annotations?.[SERVICE_ACCOUNT_NAME_ANNOTATION]
         ? []
-        : [field.required(`metadata.annotations[${SERVICE_ACCOUNT}]`)];
+        : [field.required(`metadata.annotations[${SERVICE_ACCOUNT_NAME_ANNOTATION}]`)];
     case "kubernetes.io/dockercfg":
       return checkJson(secret, ".dockercfg");
     case "kubernetes.io/dockerconfigjson":

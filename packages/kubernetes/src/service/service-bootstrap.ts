@@ -3,6 +3,7 @@
  * its endpoints, through which pods reach the cluster's API server. Every cluster has it; clients and test suites
  * expect it.
  */
+import { SERVICE_NAME_LABEL } from "../well-known-names.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { EndpointSlice } from "../endpointslice/endpointslice-kind.ts";
 import type { Endpoints, Service } from "@flotilla/apimachinery/facts/core-v1.ts";
@@ -49,7 +50,7 @@ export function apiServerService({ address, port }: { address: string; port: num
   const slice: EndpointSlice = {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
-    metadata: { ...NAME, labels: { "kubernetes.io/service-name": "kubernetes" } },
+    metadata: { ...NAME, labels: { [SERVICE_NAME_LABEL]: "kubernetes" } },
     addressType: "IPv4",
     endpoints: [{ addresses: [address], conditions: { ready: true } }],
     ports: [{ ...PORT, port }],

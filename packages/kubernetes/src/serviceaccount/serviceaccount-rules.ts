@@ -1,10 +1,9 @@
 /** Defaults and validation of ServiceAccount. */
+import { MOUNTABLE_SECRETS_ANNOTATION } from "../well-known-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, change, changeItems } from "@flotilla/apimachinery";
 import type { AnyAdmission } from "@flotilla/apimachinery";
 import { ServiceAccount } from "./serviceaccount-kind.ts";
-
-const ENFORCE = "kubernetes.io/enforce-mountable-secrets";
 
 /** Only the name of a listed Secret is significant. */
 function keepNames(account: DeepReadonly<ServiceAccount>): DeepReadonly<ServiceAccount> {
@@ -24,10 +23,10 @@ export const rules: AnyAdmission[] = [
     prepare: keepNames,
     warnings({ object, oldObject }) {
       const asks = (account: DeepReadonly<ServiceAccount> | undefined): boolean =>
-        Object.hasOwn(account?.metadata.annotations ?? {}, ENFORCE);
+        Object.hasOwn(account?.metadata.annotations ?? {}, MOUNTABLE_SECRETS_ANNOTATION);
       if (!asks(object) || asks(oldObject)) return [];
       return [
-        `metadata.annotations[${ENFORCE}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
+        `metadata.annotations[${MOUNTABLE_SECRETS_ANNOTATION}]: deprecated in v1.32+; prefer separate namespaces to isolate access to mounted secrets`,
       ];
     },
   }),

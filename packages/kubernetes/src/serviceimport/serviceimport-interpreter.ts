@@ -1,4 +1,5 @@
 /** ServiceImport: represents a Service derived from it and that Service's endpoints. */
+import { SERVICE_NAME_LABEL } from "../well-known-names.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 
 export const serviceImportInterpreter: KindInterpreter = {
@@ -12,7 +13,7 @@ export const serviceImportInterpreter: KindInterpreter = {
         apiVersion: "discovery.k8s.io/v1",
         kind: "EndpointSlice",
         ...namespace,
-        labelSelector: { matchLabels: { "kubernetes.io/service-name": name } },
+        labelSelector: { matchLabels: { [SERVICE_NAME_LABEL]: name } },
       },
       { apiVersion: "v1", kind: "Service", ...namespace, name },
     ];

@@ -1,4 +1,5 @@
 /** StorageClass: how volumes are provisioned for claims. */
+import { DEFAULT_STORAGE_CLASS_ANNOTATION } from "../well-known-names.ts";
 import { type DeepReadonly } from "@flotilla/base";
 import { ageColumn, builtInKind, column } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
@@ -13,7 +14,7 @@ export function isDefaultStorageClass({
   metadata: { annotations = {} },
 }: Pick<Read<StorageClass>, "metadata">): boolean {
   return (
-    annotations["storageclass.kubernetes.io/is-default-class"] === "true" ||
+    annotations[DEFAULT_STORAGE_CLASS_ANNOTATION] === "true" ||
     annotations["storageclass.beta.kubernetes.io/is-default-class"] === "true"
   );
 }

@@ -1,7 +1,7 @@
 /**
  * The nodes that fit the pods of a BroadcastJob: by name, selectors, taints, and the capacity of the empty node. Pure.
  */
-import { containerTotals, matchesNode as wantsNode, toleratesTaint } from "@flotilla/kubernetes";
+import { containerTotals, matchesNode as wantsNode, toleratesTaint, UNSCHEDULABLE_TAINT } from "@flotilla/kubernetes";
 import type { Node, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { addQuantities, compareQuantities, parseQuantity, tryParseQuantity } from "@flotilla/apimachinery";
@@ -12,7 +12,7 @@ type Spec = Pick<ReadonlyPod, "spec">;
 
 const ZERO = parseQuantity("0");
 const ONE = parseQuantity("1");
-const UNSCHEDULABLE = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
+const UNSCHEDULABLE = { key: UNSCHEDULABLE_TAINT, effect: "NoSchedule" } as const;
 
 /** Whether an existing pod may stay on this node. */
 export function fitsNode(pod: Spec, node: ReadonlyNode): boolean {

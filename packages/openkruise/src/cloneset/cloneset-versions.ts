@@ -3,6 +3,12 @@
  * single update type is two fields there. The conversion is lossy: under OnDelete v1beta1 has no rolling update, so
  * partition and similar fields are dropped.
  */
+import {
+  PREDOWNLOAD_MIN_READY_ANNOTATION,
+  PREDOWNLOAD_PARALLELISM_ANNOTATION,
+  PREDOWNLOAD_TIMEOUT_ANNOTATION,
+} from "../api/kruise-names.ts";
+import { EXCLUDE_PREPARING_DELETE_LABEL } from "./cloneset-names.ts";
 import { isObject, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { definitionSchema } from "@flotilla/apimachinery";
@@ -21,12 +27,10 @@ const MOVED = [
 
 /** v1beta1 field → v1alpha1 annotation. */
 const PRE_DOWNLOAD: ReadonlyMap<string, string> = new Map([
-  ["imagePreDownloadParallelism", "apps.kruise.io/image-predownload-parallelism"],
-  ["imagePreDownloadTimeoutSeconds", "apps.kruise.io/image-predownload-timeout-seconds"],
-  ["imagePreDownloadMinUpdatedReadyPods", "apps.kruise.io/image-predownload-min-updated-ready-pods"],
+  ["imagePreDownloadParallelism", PREDOWNLOAD_PARALLELISM_ANNOTATION],
+  ["imagePreDownloadTimeoutSeconds", PREDOWNLOAD_TIMEOUT_ANNOTATION],
+  ["imagePreDownloadMinUpdatedReadyPods", PREDOWNLOAD_MIN_READY_ANNOTATION],
 ]);
-
-const EXCLUDE_PREPARING_DELETE_LABEL = "apps.kruise.io/cloneset-scaling-exclude-preparing-delete";
 
 /** v1alpha1 → v1beta1. */
 export function toStorage(object: JsonObject): JsonObject {

@@ -13,6 +13,7 @@ import {
   restartedFirst,
   unassignedFirst,
   unreadyFirst,
+  HOSTNAME_LABEL,
 } from "@flotilla/kubernetes";
 import type { Node, PodRule, ReadonlyPod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
@@ -96,7 +97,7 @@ function spreadRanks(pods: readonly ReadonlyPod[], topologyKeys: readonly string
     const placed = pods.filter((pod) => domainOf(pod) !== undefined);
     const domains = Map.groupBy(placed, domainOf);
     const weight = Math.log(domains.size + 2);
-    const order = withinGroup(key === "kubernetes.io/hostname" ? NO_RANKS : onNode);
+    const order = withinGroup(key === HOSTNAME_LABEL ? NO_RANKS : onNode);
     for (const group of domains.values()) {
       group
         .toSorted(order)

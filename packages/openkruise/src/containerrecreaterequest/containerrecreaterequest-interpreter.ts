@@ -5,7 +5,7 @@
  * OpenKruise completes the spec on creation and rejects later changes, so the member's spec is kept.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitZero, defined } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes } from "../interpreter/fleet.ts";
@@ -34,8 +34,8 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
     const { completionTime } = jobTimes(items.filter(({ status }) => isObject(status)));
     return replaceStatus(request, {
       phase,
-      completionTime,
-      message: message || undefined,
+      ...defined({ completionTime }),
+      ...omitZero({ message }),
       ...(containerRecreateStates.length > 0 && { containerRecreateStates }),
     });
   },

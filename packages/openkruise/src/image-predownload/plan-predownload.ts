@@ -4,19 +4,21 @@
  * A batch then waits for containers to restart and not for a registry. It is useless where the pods are created anew,
  * possibly on other nodes, where there are few of them, and where all are updated at once.
  */
+import {
+  PREDOWNLOAD_MIN_READY_ANNOTATION,
+  PREDOWNLOAD_PARALLELISM_ANNOTATION,
+  PREDOWNLOAD_TIMEOUT_ANNOTATION,
+} from "../api/kruise-names.ts";
 import { controllerReference, formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { ImagePullJob } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { LabelSelector } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { podTemplateOf, REVISION_LABEL } from "@flotilla/kubernetes";
+import { podTemplateOf, REVISION_LABEL, CONTROLLER_REVISION_HASH_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyRevision } from "@flotilla/kubernetes";
 import { strictShare } from "../int-or-percent.ts";
 
-const PARALLELISM_ANNOTATION = "apps.kruise.io/image-predownload-parallelism";
-const TIMEOUT_ANNOTATION = "apps.kruise.io/image-predownload-timeout-seconds";
-const MIN_READY_ANNOTATION = "apps.kruise.io/image-predownload-min-updated-ready-pods";
 /** On the revision. The first name is upstream's, with its slip. */
 const CREATED_LABEL = "apps.kruise.io/pre-predownload-created";
 const IGNORED_LABEL = "apps.kruise.io/image-predownload-ignored";
@@ -60,7 +62,7 @@ export function planPreDownload(view: UpdateView): PreDownload {
   if (!update) return { create: [], removeAll: true };
   const labels = update.metadata.labels ?? {};
   if (labels[CREATED_LABEL] !== undefined || labels[IGNORED_LABEL] !== undefined) return NOTHING;
-  const least = workload.metadata.annotations?.[MIN_READY_ANNOTATION];
+  const least = workload.metadata.annotations?.[PREDOWNLOAD_MIN_READY_ANNOTATION];
   if (least !== undefined && view.updatedReady < leastOf(least, view.replicas)) return NOTHING;
   if (view.isUseless) return { create: [], label: { [IGNORED_LABEL]: "true" } };
   const images = changedImages(view.earlier, update);
@@ -91,7 +93,7 @@ function makeJob(
   image: string,
 ): ReadonlyPullJob {
   const { annotations = {}, namespace } = workload.metadata;
-  const labels = { ...template.metadata?.labels, "controller.kubernetes.io/hash": hash };
+  const labels = { ...template.metadata?.labels, [CONTROLLER_REVISION_HASH_LABEL]: hash };
   const secrets = template.spec?.imagePullSecrets?.map(({ name = "" }) => name) ?? [];
   const isUpdated = { key: REVISION_LABEL, operator: "NotIn", values: [update.metadata.name, hash] };
   return {
@@ -113,8 +115,11 @@ function makeJob(
       image,
       pullSecrets: secrets.length > 0 ? secrets : undefined,
       podSelector: { ...selector, matchExpressions: [...(selector?.matchExpressions ?? []), isUpdated] },
-      parallelism: wholeNumber(annotations[PARALLELISM_ANNOTATION]) ?? 1,
-      pullPolicy: { backoffLimit: 1, timeoutSeconds: wholeNumber(annotations[TIMEOUT_ANNOTATION]) ?? TIMEOUT_SECONDS },
+      parallelism: wholeNumber(annotations[PREDOWNLOAD_PARALLELISM_ANNOTATION]) ?? 1,
+      pullPolicy: {
+        backoffLimit: 1,
+        timeoutSeconds: wholeNumber(annotations[PREDOWNLOAD_TIMEOUT_ANNOTATION]) ?? TIMEOUT_SECONDS,
+      },
       completionPolicy: { type: "Always", ttlSecondsAfterFinished: TTL_SECONDS },
       sandboxConfig: { labels, annotations: template.metadata?.annotations },
     },

@@ -1,5 +1,5 @@
 /** What the pre-download of images reads of CloneSets, Advanced StatefulSets and Advanced DaemonSets. Pure. */
-import { podTemplateOf, REVISION_LABEL, shortHash } from "@flotilla/kubernetes";
+import { podTemplateOf, REVISION_LABEL, shortHash, CONTROLLER_REVISION_HASH_LABEL } from "@flotilla/kubernetes";
 import type { ReadonlyRevision } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { FeatureGates } from "../api/feature-gates.ts";
@@ -102,7 +102,7 @@ function rolloutOf(revisions: readonly ReadonlyRevision[], currentName: string |
   return {
     update: newest === current ? undefined : newest,
     earlier: current ? [current] : [],
-    hash: newest?.metadata.labels?.["controller.kubernetes.io/hash"] ?? "",
+    hash: newest?.metadata.labels?.[CONTROLLER_REVISION_HASH_LABEL] ?? "",
   };
 }
 

@@ -1,5 +1,5 @@
 /** PersistentPodState: everything that Flotilla knows about the kind. */
-import { exampleOf } from "@flotilla/kubernetes";
+import { exampleOf, HOSTNAME_LABEL } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
 import { createPersistentPodStateControllers } from "./persistentpodstate-controller.ts";
 import { persistentPodStateInterpreter } from "./persistentpodstate-interpreter.ts";
@@ -12,7 +12,7 @@ export const persistentPodState = defineKruiseKind({
   example: exampleOf(PersistentPodState, {
     spec: {
       targetRef: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" },
-      requiredPersistentTopology: { nodeTopologyKeys: ["kubernetes.io/hostname"] },
+      requiredPersistentTopology: { nodeTopologyKeys: [HOSTNAME_LABEL] },
     },
   }),
   rules: persistentPodStateRules,

@@ -2,6 +2,7 @@
  * Whether a budget allows the deletion, eviction or update of a pod, and the cost. Pure: returns the verdict, and the
  * charged status.
  */
+import { PROTECT_OPERATIONS_ANNOTATION } from "./podunavailablebudget-versions.ts";
 import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/policy-kruise-v1alpha1.ts";
 import type { PubOperation } from "./podunavailablebudget-types.ts";
 import { formatTime } from "@flotilla/base";
@@ -13,8 +14,6 @@ import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 
 const NO_PROTECTION_ANNOTATION = "pub.kruise.io/no-protect";
-/** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */
-const OPERATIONS_ANNOTATION = "kruise.io/pub-protect-operations";
 /** A larger number of granted and still existing pods means that the controller does not run. */
 const MAX_GRANTED_PODS = 2000;
 
@@ -67,7 +66,7 @@ export function checkBudget(
 }
 
 function protects({ metadata, spec }: ReadonlyBudget, operation: PubOperation, gates: FeatureGates): boolean {
-  const noted = metadata.annotations?.[OPERATIONS_ANNOTATION];
+  const noted = metadata.annotations?.[PROTECT_OPERATIONS_ANNOTATION];
   const operations: readonly string[] =
     spec?.protectOperations ?? (noted ? noted.split(",") : ["DELETE", "UPDATE", "EVICT"]);
   // Without in-place resizing every resize is an update.

@@ -2,14 +2,12 @@
  * The pods of a budget and their desired number: the pods of its target workload, or the selected pods with the
  * replicas of their workloads. Pure.
  */
+import { PROTECT_TOTAL_REPLICAS_ANNOTATION } from "./podunavailablebudget-versions.ts";
 import { ApiError, controllerOf, labelSelectorOf, matchesLabels, nothing } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
-
-/** v1alpha1 has this annotation instead of a field; only values that the field cannot hold remain there. */
-const TOTAL_REPLICAS_ANNOTATION = "pub.kruise.io/protect-total-replicas";
 
 export interface WorkloadRef {
   readonly apiVersion: string;
@@ -71,7 +69,7 @@ export function budgetSelector(selector: NonNullable<ReadonlyBudget["spec"]>["se
 function totalReplicas({ metadata, spec }: ReadonlyBudget): number | undefined {
   if (spec?.protectTotalReplicas !== undefined) return spec.protectTotalReplicas;
   // A text that is not a number counts as 0, as upstream does.
-  return metadata.annotations?.[TOTAL_REPLICAS_ANNOTATION] ? 0 : undefined;
+  return metadata.annotations?.[PROTECT_TOTAL_REPLICAS_ANNOTATION] ? 0 : undefined;
 }
 
 function podsOf(workload: Workload, reader: ScopeReader): ReadonlyPod[] {

@@ -1,4 +1,5 @@
 /** The pods that a SidecarSet selects: by their labels, and by those of their namespace. Pure. */
+import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
 import type { LabelSelector as LabelSelectorFacts } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { badRequest, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
@@ -10,8 +11,6 @@ import { workingContainers } from "./records.ts";
 
 /** The labels of a namespace; undefined if it does not exist. */
 export type NamespaceLabels = (namespace: string) => StringMap | undefined;
-
-const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
 /** Sets are evaluated for every pod; their selector objects are immutable. */
 const selectors = new WeakMap<object, LabelSelector>();

@@ -1,4 +1,5 @@
 /** Defaults of a SidecarSet in OpenKruise's webhook, and the hashes that it writes. */
+import { CUSTOM_VERSION_LABEL } from "./sidecarset-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
 import { defaultContainer, defaultVolume } from "@flotilla/kubernetes";
@@ -16,7 +17,6 @@ import type {
   SidecarSetSpec,
   TransferEnvVar,
 } from "./sidecarset-types.ts";
-import { CUSTOM_VERSION_LABEL } from "./sidecarset-versions.ts";
 import { isHub } from "../api/webhook.ts";
 
 type Read<T> = DeepReadonly<T>;

@@ -1,4 +1,5 @@
 /** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
+import { CUSTOM_VERSION_LABEL, SET_NAME_LABEL } from "./sidecarset-names.ts";
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { checkSelector, compilePattern, field, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { Admission, AnyAdmission, ClusterReader, FieldError, KindRef, Review } from "@flotilla/apimachinery";
@@ -9,7 +10,7 @@ import { checkMetadata } from "../api/metadata-rules.ts";
 import { selectorsOverlap } from "../api/selector-overlap.ts";
 import { checkSidecarContainers, patternProblem } from "./sidecarset-containers.ts";
 import type { SidecarSetUpdateStrategy } from "./sidecarset-types.ts";
-import { CUSTOM_VERSION_LABEL, toStorage } from "./sidecarset-versions.ts";
+import { toStorage } from "./sidecarset-versions.ts";
 import { checkIntOrPercent, plainNameProblems, priorityProblem, scatterProblem } from "../api/strategy-rules.ts";
 import { isEmptySelector } from "../api/template-rules.ts";
 import { isHub, kruiseAdmission } from "../api/webhook.ts";
@@ -22,7 +23,6 @@ type Given = Read<SidecarSet>;
 
 /** The namespace of OpenKruise's settings and the history of SidecarSets. */
 const KRUISE_NAMESPACE = "kruise-system";
-const SET_NAME_LABEL = "kruise.io/sidecarset-name";
 const REVISIONS = { group: "apps", plural: "controllerrevisions" };
 const CONFIG_MAPS: KindRef<ConfigMap> = { group: "", plural: "configmaps" };
 const SIDECAR_SETS: KindRef<SidecarSet> = { group: "apps.kruise.io", plural: "sidecarsets" };

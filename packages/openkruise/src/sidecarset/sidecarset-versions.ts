@@ -2,11 +2,10 @@
  * Converts SidecarSet between v1alpha1 and v1beta1. A namespace is a field in v1alpha1 and a selector in v1beta1, which
  * stays a selector when converted back; the custom version of a set is a label in v1alpha1 and a field in v1beta1.
  */
+import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
+import { CUSTOM_VERSION_LABEL } from "./sidecarset-names.ts";
 import { isObject, type JsonObject } from "@flotilla/base";
 import { changeObject, objectAt, withMap, without } from "../api/conversion.ts";
-
-export const CUSTOM_VERSION_LABEL = "apps.kruise.io/sidecarset-custom-version";
-const NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name";
 
 export function toStorage(object: JsonObject): JsonObject {
   // Without a spec there is no field for it.

@@ -1,7 +1,7 @@
 /** Places a pod into a subset of a WorkloadSpread. Pure. */
 import { applyStrategicMergePatch, goJson } from "@flotilla/apimachinery";
 import type { NodeSelectorTerm } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { isObject, required } from "@flotilla/base";
+import { isObject, required, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { Pod } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
@@ -35,7 +35,7 @@ export function matchOf({ metadata }: ReadonlyPod): Match | undefined {
     : undefined;
 }
 
-export const matchText = ({ name, subset, uid }: Match): string => goJson({ name, subset, uid });
+export const matchText = ({ name, subset, uid }: Match): string => goJson({ name, subset, ...defined({ uid }) });
 
 /** Throws an ApiError for a patch that a pod cannot have. */
 export function injectSubset(spread: ReadonlySpread, pod: ReadonlyPod, match: Match): ReadonlyPod {

@@ -8,7 +8,7 @@ import type { Node } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
-import { activePodsOrder, isActive } from "@flotilla/kubernetes";
+import { activePodsOrder, isActive, POD_DELETION_COST_ANNOTATION } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { legacyShare } from "../int-or-percent.ts";
 import { matchOf, MATCHED_ANNOTATION, matchText } from "./inject-subset.ts";
@@ -20,7 +20,6 @@ import type { ReadonlySpread, Status, Subset, SubsetStatus } from "./spread-targ
 
 /** Stands for the pods that belong to no subset. */
 const NO_SUBSET = "kruise.io/workloadspread-fake-subset-name";
-const COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost";
 const IGNORE_PATCH_ANNOTATION = "workloadspread.kruise.io/ignore-patch-existing-pods-metadata";
 const COST_STEP = 100;
 const COUNTED_COST = ["CloneSet", "Deployment", "ReplicaSet"];
@@ -184,8 +183,10 @@ function setCosts(
 }
 
 function setCost(patches: Map<ReadonlyPod, JsonObject>, pod: ReadonlyPod, cost: number): void {
-  if (pod.metadata.annotations?.[COST_ANNOTATION] === String(cost)) return;
+  if (pod.metadata.annotations?.[POD_DELETION_COST_ANNOTATION] === String(cost)) return;
   const { metadata = {} } = (patches.get(pod) ?? {}) as { metadata?: JsonObject };
   const annotations = isObject(metadata["annotations"]) ? metadata["annotations"] : {};
-  patches.set(pod, { metadata: { ...metadata, annotations: { ...annotations, [COST_ANNOTATION]: String(cost) } } });
+  patches.set(pod, {
+    metadata: { ...metadata, annotations: { ...annotations, [POD_DELETION_COST_ANNOTATION]: String(cost) } },
+  });
 }

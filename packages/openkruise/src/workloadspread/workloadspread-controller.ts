@@ -13,7 +13,16 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, ObjectEvent } from "@flotilla/controller-runtime";
-import { isActive, Node, ownedBy, Pod, podCondition, ReplicaSet, writeAll } from "@flotilla/kubernetes";
+import {
+  isActive,
+  Node,
+  ownedBy,
+  Pod,
+  podCondition,
+  ReplicaSet,
+  writeAll,
+  DEPLOYMENT_REVISION_ANNOTATION,
+} from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
@@ -33,7 +42,6 @@ import type { ReadonlySpread, Target } from "./spread-targets.ts";
 import { WorkloadSpread } from "./workloadspread-kind.ts";
 
 const BY_TARGET = "workload-spread-target";
-const REVISION_ANNOTATION = "deployment.kubernetes.io/revision";
 
 export function createWorkloadSpreadController(deps: KruiseDependencies): Controller<ObjectKey>[] {
   if (!(deps.gates ?? DEFAULT_GATES).isOn("WorkloadSpread")) return [];
@@ -163,7 +171,7 @@ function summaryOf(pod: ReadonlyPod): string {
 }
 
 const revisionOf = ({ metadata }: DeepReadonly<Target>): string | undefined =>
-  metadata.annotations?.[REVISION_ANNOTATION];
+  metadata.annotations?.[DEPLOYMENT_REVISION_ANNOTATION];
 
 /** The revision that a Deployment rolls out; other workloads have one version. */
 function latestVersionOf(target: DeepReadonly<Target> | undefined, sets: readonly DeepReadonly<ReplicaSet>[]): string {

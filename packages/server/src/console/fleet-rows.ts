@@ -1,4 +1,5 @@
 /** Rows of the page: one per member, one per workload with a cell per member. Pure. */
+import { SIMULATED_FAULT } from "@flotilla/flotilla";
 import { findCondition, quantityMilliValue, tryParseQuantity } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -10,7 +11,6 @@ import { workloadId } from "@flotilla/web";
 import type { Cell, Health, MemberRow, WorkloadRow } from "@flotilla/web";
 import { numberOf } from "./json-access.ts";
 
-const FAULT = "simulation.flotilla.dev/fault";
 /** Pods need a moment to start; `flotilla status` waits as long. */
 const START_MS = 60_000;
 
@@ -40,7 +40,7 @@ export function memberRow(
     cordoned: status.taints.some(
       (taint) => taint.startsWith(`${CORDON_TAINT}:`) || taint.startsWith(`${CORDON_TAINT}=`),
     ),
-    cut: annotations[FAULT] === "unreachable",
+    cut: annotations[SIMULATED_FAULT] === "unreachable",
     apis: [...(cluster ? ["karmada" as const] : []), ...(managed ? ["ocm" as const] : [])],
     heard: status.heard ?? "",
     created: cluster?.metadata.creationTimestamp ?? managed?.metadata.creationTimestamp ?? "",

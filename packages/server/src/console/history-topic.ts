@@ -94,7 +94,7 @@ function entryOf(event: AnyEvent): HistoryEntry {
   const member = /^karmada-es-(.+)$/.exec(involvedObject.namespace ?? "")?.[1];
   return {
     at: lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? "",
-    place: member ?? (involvedObject.kind === "Cluster" ? (involvedObject.name ?? "hub") : "hub"),
+    place: member ?? (involvedObject.kind === "Cluster" ? (involvedObject.name ?? HUB) : HUB),
     type: /drift/i.test(reason ?? "")
       ? "drift"
       : /Schedul/.test(reason ?? "")
@@ -129,7 +129,7 @@ async function readWrites(client: Client, ref: ObjectRef, signal: AbortSignal): 
     .filter(({ subresource }) => subresource !== "status")
     .map(({ manager = "", operation = "", time = "", fieldsV1 }) => ({
       at: time,
-      place: "hub",
+      place: HUB,
       type: "change" as const,
       object: `${ref.kind} ${ref.namespace ? `${ref.namespace}/` : ""}${ref.name}`,
       who: manager,

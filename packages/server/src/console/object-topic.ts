@@ -7,7 +7,18 @@ import { isObject, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Timer } from "@flotilla/base";
 import { createKindResolver, createWatchDecoder, queryText, readText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { bindingName, ClusterResourceBinding, executionNamespace, ResourceBinding, Work } from "@flotilla/karmada";
+import {
+  bindingName,
+  ClusterResourceBinding,
+  executionNamespace,
+  ResourceBinding,
+  Work,
+  CLUSTER_POLICY_NAME,
+  CLUSTER_BINDING_ID,
+  POLICY_NAME,
+  POLICY_NAMESPACE,
+  BINDING_ID,
+} from "@flotilla/karmada";
 import { Pod, podStatus } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
 import type { CopyRow, Health, ObjectRef, ObjectView, PodRow } from "@flotilla/web";
@@ -373,15 +384,15 @@ function slimTemplate(template: JsonObject): JsonObject {
 
 function policyOf(binding: DeepReadonly<ResourceBinding> | undefined): string {
   const annotations = binding?.metadata.annotations ?? {};
-  const name = annotations["propagationpolicy.karmada.io/name"];
-  if (name !== undefined) return `${annotations["propagationpolicy.karmada.io/namespace"] ?? ""}/${name}`;
-  return annotations["clusterpropagationpolicy.karmada.io/name"] ?? "";
+  const name = annotations[POLICY_NAME];
+  if (name !== undefined) return `${annotations[POLICY_NAMESPACE] ?? ""}/${name}`;
+  return annotations[CLUSTER_POLICY_NAME] ?? "";
 }
 
 function workSelector(binding: DeepReadonly<ResourceBinding> | undefined): string {
   const labels = binding?.metadata.labels ?? {};
-  const id = labels["resourcebinding.karmada.io/permanent-id"];
+  const id = labels[BINDING_ID];
   if (id !== undefined) return `resourcebinding.karmada.io/permanent-id=${id}`;
-  const other = labels["clusterresourcebinding.karmada.io/permanent-id"];
+  const other = labels[CLUSTER_BINDING_ID];
   return other === undefined ? "flotilla.dev/none" : `clusterresourcebinding.karmada.io/permanent-id=${other}`;
 }

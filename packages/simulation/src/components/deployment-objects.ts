@@ -2,6 +2,11 @@
  * A running Deployment with its ReplicaSet and pod, exactly as the controllers would create them, so that the
  * controllers have nothing to do. The controllers recreate deleted or changed objects.
  */
+import {
+  DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION,
+  DEPLOYMENT_MAX_REPLICAS_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
+} from "@flotilla/kubernetes";
 import type { ContainerStatus, PodSpec, PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Deployment, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -32,8 +37,6 @@ export function deploymentObjects(
   ];
 }
 
-const REVISION = "deployment.kubernetes.io/revision";
-
 function managed(deployment: Deployment, time: string): Deployment {
   const condition = (type: string, reason: string, message: string) => ({
     type,
@@ -45,7 +48,7 @@ function managed(deployment: Deployment, time: string): Deployment {
   });
   return {
     ...deployment,
-    metadata: { ...deployment.metadata, annotations: { [REVISION]: "1" } },
+    metadata: { ...deployment.metadata, annotations: { [DEPLOYMENT_REVISION_ANNOTATION]: "1" } },
     status: {
       observedGeneration: 1,
       replicas: 1,
@@ -75,9 +78,9 @@ function replicaSet({ metadata: { name, namespace = "" }, spec }: Deployment): R
       namespace,
       labels,
       annotations: {
-        [REVISION]: "1",
-        "deployment.kubernetes.io/desired-replicas": "1",
-        "deployment.kubernetes.io/max-replicas": "2",
+        [DEPLOYMENT_REVISION_ANNOTATION]: "1",
+        [DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION]: "1",
+        [DEPLOYMENT_MAX_REPLICAS_ANNOTATION]: "2",
       },
       ownerReferences: [ownerOf({ kind: "Deployment", name })],
     },

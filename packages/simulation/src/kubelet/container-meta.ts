@@ -3,6 +3,7 @@
  * with which each container was started, and restarts containers whose values changed in an in-place update. Only pods
  * with such variables take part, so that others cost no annotation. Pure.
  */
+import { RUNTIME_CONTAINERS_ANNOTATION } from "@flotilla/openkruise";
 import type { Container, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
 import { isObject } from "@flotilla/base";
@@ -22,7 +23,6 @@ export interface ContainerHashes {
   variables(container: ReadonlyContainer, metadata: ReadonlyPod["metadata"]): number;
 }
 
-export const CONTAINERS_META = "apps.kruise.io/runtime-containers-meta";
 const IN_PLACE_READY = "InPlaceUpdateReady";
 const REFERENCE = /^metadata\.(labels|annotations)\['/;
 /** Anything longer was not written by the daemon. */
@@ -45,7 +45,7 @@ export function hasStaleVariables(
   )
     return false;
   const running = status.containerStatuses?.find(({ name }) => name === container.name);
-  const noted = notesOf(metadata.annotations?.[CONTAINERS_META]).find(
+  const noted = notesOf(metadata.annotations?.[RUNTIME_CONTAINERS_ANNOTATION]).find(
     ({ containerID }) => containerID === running?.containerID,
   )?.variables;
   return (
@@ -59,7 +59,7 @@ export function planContainersMeta(
   { containerStatuses = [] }: DeepReadonly<PodStatus>,
   hashes: ContainerHashes,
 ): string {
-  const notes = notesOf(metadata.annotations?.[CONTAINERS_META]);
+  const notes = notesOf(metadata.annotations?.[RUNTIME_CONTAINERS_ANNOTATION]);
   const containers = containerStatuses.flatMap(({ name, containerID, restartCount }) => {
     const container = spec.containers.find((candidate) => candidate.name === name);
     if (!container || !containerID) return [];

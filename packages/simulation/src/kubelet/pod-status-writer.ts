@@ -1,11 +1,12 @@
 /** Writes the status of a pod and the annotation of OpenKruise's daemon, and emits the events of the change. */
+import { RUNTIME_CONTAINERS_ANNOTATION } from "@flotilla/openkruise";
 import { Pod } from "@flotilla/kubernetes";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
-import { CONTAINERS_META, planContainersMeta, takesPart } from "./container-meta.ts";
+import { planContainersMeta, takesPart } from "./container-meta.ts";
 import type { ContainerHashes } from "./container-meta.ts";
 import { planPodEvents } from "./events.ts";
 
@@ -32,11 +33,11 @@ export function createPodStatusWriter({ client, hashes, events }: PodStatusWrite
     async write(pod, cluster, { status, mountProblem }, signal) {
       // The daemon's annotation is written together with the status: one write.
       const note = hashes && takesPart(pod) ? planContainersMeta(pod, status, hashes) : undefined;
-      const isNoted = note === undefined || pod.metadata.annotations?.[CONTAINERS_META] === note;
+      const isNoted = note === undefined || pod.metadata.annotations?.[RUNTIME_CONTAINERS_ANNOTATION] === note;
       if (isNoted && equalJson(status, pod.status)) return pod;
       const metadata = isNoted
         ? pod.metadata
-        : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [CONTAINERS_META]: note } };
+        : { ...pod.metadata, annotations: { ...pod.metadata.annotations, [RUNTIME_CONTAINERS_ANNOTATION]: note } };
       const written = await unlessChanged(client.updateStatus(Pod, cluster, { ...pod, metadata, status }, { signal }));
       if (written && events)
         for (const event of planPodEvents(pod, status, mountProblem)) events.record(cluster, pod, event);

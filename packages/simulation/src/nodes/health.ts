@@ -2,6 +2,7 @@
  * Node health and its consequences: conditions and taints, as Kubernetes' node lifecycle controller maintains them.
  * Pure. A node that lost its kubelet counts as healthy for a grace period; after that its state is Unknown.
  */
+import { NOT_READY_TAINT, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT } from "@flotilla/kubernetes";
 import type { Node } from "@flotilla/kubernetes";
 import type { NodeCondition, Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { formatTime } from "@flotilla/base";
@@ -12,9 +13,6 @@ type ReadonlyNode = DeepReadonly<Node>;
 type Condition = DeepReadonly<NodeCondition>;
 type ReadonlyTaint = DeepReadonly<Taint>;
 
-const NOT_READY = "node.kubernetes.io/not-ready";
-const UNREACHABLE = "node.kubernetes.io/unreachable";
-const CORDONED = "node.kubernetes.io/unschedulable";
 /** Conditions that are bad when they are True, with their taint. */
 const PRESSURES: Readonly<Record<string, string>> = {
   MemoryPressure: "node.kubernetes.io/memory-pressure",
@@ -22,7 +20,7 @@ const PRESSURES: Readonly<Record<string, string>> = {
   PIDPressure: "node.kubernetes.io/pid-pressure",
   NetworkUnavailable: "node.kubernetes.io/network-unavailable",
 };
-const OURS = new Set([NOT_READY, UNREACHABLE, CORDONED, ...Object.values(PRESSURES)]);
+const OURS = new Set([NOT_READY_TAINT, UNREACHABLE_TAINT, UNSCHEDULABLE_TAINT, ...Object.values(PRESSURES)]);
 const SILENT = "NodeStatusUnknown";
 
 /** The desired conditions of the node; returns the same array when they are correct. */
@@ -64,14 +62,14 @@ export function planTaints(
   const wanted: ReadonlyTaint[] = [];
   const ready = conditions.find(({ type }) => type === "Ready")?.status;
   if (ready !== undefined && ready !== "True") {
-    const key = ready === "Unknown" ? UNREACHABLE : NOT_READY;
+    const key = ready === "Unknown" ? UNREACHABLE_TAINT : NOT_READY_TAINT;
     wanted.push({ key, effect: "NoSchedule" }, { key, effect: "NoExecute" });
   }
   for (const { type, status } of conditions) {
     const key = PRESSURES[type];
     if (key !== undefined && status === "True") wanted.push({ key, effect: "NoSchedule" });
   }
-  if (spec?.unschedulable) wanted.push({ key: CORDONED, effect: "NoSchedule" });
+  if (spec?.unschedulable) wanted.push({ key: UNSCHEDULABLE_TAINT, effect: "NoSchedule" });
   const isWanted = (taint: ReadonlyTaint): boolean =>
     wanted.some(({ key, effect }) => key === taint.key && effect === taint.effect);
   const kept = taints.filter((taint) => !OURS.has(taint.key) || isWanted(taint));

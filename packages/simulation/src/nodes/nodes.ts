@@ -3,7 +3,7 @@
  * heartbeats, because the controllers that would check these run in the same process. So an idle member costs no
  * writes.
  */
-import { Node } from "@flotilla/kubernetes";
+import { Node, ARCH_LABEL, HOSTNAME_LABEL, OS_LABEL, REGION_LABEL, ZONE_LABEL } from "@flotilla/kubernetes";
 import type { NodeCondition, Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { defined, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
@@ -64,11 +64,11 @@ function makeNode(index: number, settings: Required<NodeOptions>, nowMs: number)
     metadata: {
       name,
       labels: {
-        "kubernetes.io/hostname": name,
-        "kubernetes.io/os": "linux",
-        "kubernetes.io/arch": "amd64",
-        "topology.kubernetes.io/region": region,
-        "topology.kubernetes.io/zone": zones[index % zones.length] ?? "a",
+        [HOSTNAME_LABEL]: name,
+        [OS_LABEL]: "linux",
+        [ARCH_LABEL]: "amd64",
+        [REGION_LABEL]: region,
+        [ZONE_LABEL]: zones[index % zones.length] ?? "a",
         ...labels,
       },
     },

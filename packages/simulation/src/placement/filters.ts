@@ -2,6 +2,7 @@
  * Whether a pod may run on a node, and if not, kube-scheduler's reason, in its order: the first rule that excludes the
  * node is reported. An exclusion caused by other pods may end when they leave; a final one does not.
  */
+import { UNSCHEDULABLE_TAINT } from "@flotilla/kubernetes";
 import type { AffinityRules } from "./pod-affinity.ts";
 import type { NodeView } from "./cluster-view.ts";
 import { isRepelled, toleratesTaint, wantsNode } from "./node-rules.ts";
@@ -23,7 +24,7 @@ export interface Rules {
   readonly volumes: ((node: NodeView) => string | undefined) | undefined;
 }
 
-const CORDONED = { key: "node.kubernetes.io/unschedulable", effect: "NoSchedule" } as const;
+const CORDONED = { key: UNSCHEDULABLE_TAINT, effect: "NoSchedule" } as const;
 const final = (reason: string): Exclusion => ({ reasons: [reason], isFinal: true });
 const passing = (reason: string): Exclusion => ({ reasons: [reason], isFinal: false });
 

@@ -4,7 +4,7 @@
  * Writes: Pod: `spec.nodeName` and the topology labels, in one write; the condition PodScheduled=False and
  * `status.nominatedNodeName`; deletes preemption victims. PersistentVolumeClaim: the node to bind it for.
  */
-import { PersistentVolumeClaim, Pod } from "@flotilla/kubernetes";
+import { PersistentVolumeClaim, Pod, REGION_LABEL, ZONE_LABEL, SELECTED_NODE_ANNOTATION } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
@@ -14,7 +14,6 @@ import type { Bind } from "./binding.ts";
 import type { Preemption } from "./preemption.ts";
 import { planRefusedStatus } from "./refused-status.ts";
 import type { ClusterViews } from "./views.ts";
-import { SELECTED_NODE } from "./volume-needs.ts";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 
@@ -46,7 +45,7 @@ export interface PlacementWriter {
 }
 
 /** Node labels that are copied to its pods. */
-const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+const TOPOLOGY = [ZONE_LABEL, REGION_LABEL];
 
 export function createPlacementWriter(deps: PlacementWriterDependencies): PlacementWriter {
   const { client, clock, views, events } = deps;
@@ -96,14 +95,14 @@ export function createPlacementWriter(deps: PlacementWriterDependencies): Placem
     async requestVolumes(claims, cluster, nodeName, signal) {
       for (const claim of claims) {
         const { metadata } = claim;
-        if (metadata.annotations?.[SELECTED_NODE] === nodeName) continue;
+        if (metadata.annotations?.[SELECTED_NODE_ANNOTATION] === nodeName) continue;
         await unlessChanged(
           client.update(
             PersistentVolumeClaim,
             cluster,
             {
               ...claim,
-              metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE]: nodeName } },
+              metadata: { ...metadata, annotations: { ...metadata.annotations, [SELECTED_NODE_ANNOTATION]: nodeName } },
             },
             { signal },
           ),

@@ -2,6 +2,7 @@
  * Topology spread: how evenly the pods of a workload are distributed over zones, nodes or other label domains. Hard
  * constraints exclude a node; soft and default ones lower its score. Pure over the view.
  */
+import { ZONE_LABEL } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ClusterView, NodeView } from "./cluster-view.ts";
@@ -19,7 +20,6 @@ export interface SpreadRules {
 }
 
 const REFUSED = "node(s) didn't match pod topology spread constraints";
-const ZONE = "topology.kubernetes.io/zone";
 
 interface Domains {
   readonly key: string;
@@ -99,7 +99,7 @@ function queryOf({ namespace, pod }: PodView, { labelSelector, matchLabelKeys = 
 function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
   const zones = new Map<string, number>();
   for (const { node, load } of view.nodes.values()) {
-    const zone = node.metadata.labels?.[ZONE];
+    const zone = node.metadata.labels?.[ZONE_LABEL];
     if (zone !== undefined) zones.set(zone, (zones.get(zone) ?? 0) + (load.owners.get(owner) ?? 0));
   }
   const perNode = Math.log(view.nodes.size + 2);
@@ -108,6 +108,6 @@ function defaultSpread(view: ClusterView, { owner }: PodView): SpreadRules {
     refuse: () => undefined,
     hasCrowd: true,
     spreadCost: ({ node, load }) =>
-      (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE] ?? "") ?? 0) * perZone,
+      (load.owners.get(owner) ?? 0) * perNode + (zones.get(node.metadata.labels?.[ZONE_LABEL] ?? "") ?? 0) * perZone,
   };
 }

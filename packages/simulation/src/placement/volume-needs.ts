@@ -2,7 +2,7 @@
  * Constraints from the claims of a pod: a bound claim ties the pod to the nodes of its volume; a WaitForFirstConsumer
  * claim must find a volume on the pod's node. Pure over the seen claims, volumes and classes.
  */
-import { STORAGE_CLASS_ANNOTATION } from "@flotilla/kubernetes";
+import { STORAGE_CLASS_ANNOTATION, SELECTED_NODE_ANNOTATION } from "@flotilla/kubernetes";
 import type { PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { NodeView } from "./cluster-view.ts";
@@ -12,8 +12,6 @@ type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 type Class = DeepReadonly<StorageClass>;
 
-/** The node of a claim's first consumer; the provisioner reads it. */
-export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
 export const NO_PROVISIONER = "kubernetes.io/no-provisioner";
 
 export interface VolumeNeeds {
@@ -77,7 +75,7 @@ export function volumeNeeds(pod: DeepReadonly<Pod>, read: VolumeReader): VolumeN
     const storageClass = read.storageClass(classNameOf(claim));
     if (volumeName || storageClass?.volumeBindingMode !== "WaitForFirstConsumer")
       return { ...NO_VOLUMES, problem: "pod has unbound immediate PersistentVolumeClaims" };
-    preferred ??= claim.metadata.annotations?.[SELECTED_NODE];
+    preferred ??= claim.metadata.annotations?.[SELECTED_NODE_ANNOTATION];
     unbound.push(claim);
     candidates.push({ claim, volumes: read.candidates(claim), canBeMade: storageClass.provisioner !== NO_PROVISIONER });
   }

@@ -5,7 +5,14 @@
  * in use.
  */
 import { isAlreadyExists } from "@flotilla/apimachinery";
-import { PersistentVolume, PersistentVolumeClaim } from "@flotilla/kubernetes";
+import {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  CLAIM_PROTECTION_FINALIZER,
+  BIND_COMPLETED_ANNOTATION,
+  BOUND_BY_CONTROLLER_ANNOTATION,
+  STORAGE_PROVISIONER_ANNOTATION,
+} from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
@@ -15,9 +22,7 @@ import { PROVISIONED_BY, claimReference } from "./provision.ts";
 type Claim = DeepReadonly<PersistentVolumeClaim>;
 type Volume = DeepReadonly<PersistentVolume>;
 
-const PROTECTION = "kubernetes.io/pvc-protection";
-const BOUND_ANNOTATIONS = { "pv.kubernetes.io/bind-completed": "yes", "pv.kubernetes.io/bound-by-controller": "yes" };
-const PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner";
+const BOUND_ANNOTATIONS = { [BIND_COMPLETED_ANNOTATION]: "yes", [BOUND_BY_CONTROLLER_ANNOTATION]: "yes" };
 
 export interface ClaimWriter {
   /** The claim is deleted when no pod uses it. */
@@ -46,8 +51,11 @@ export function createClaimWriter(client: Client): ClaimWriter {
   return {
     async removeFinalizer(claim, cluster, signal) {
       const finalizers = claim.metadata.finalizers ?? [];
-      if (!finalizers.includes(PROTECTION)) return;
-      const metadata = { ...claim.metadata, finalizers: finalizers.filter((item) => item !== PROTECTION) };
+      if (!finalizers.includes(CLAIM_PROTECTION_FINALIZER)) return;
+      const metadata = {
+        ...claim.metadata,
+        finalizers: finalizers.filter((item) => item !== CLAIM_PROTECTION_FINALIZER),
+      };
       await unlessChanged(client.update(PersistentVolumeClaim, cluster, { ...claim, metadata }, { signal }));
     },
 
@@ -88,7 +96,7 @@ export function createClaimWriter(client: Client): ClaimWriter {
       const annotations = {
         ...claim.metadata.annotations,
         ...BOUND_ANNOTATIONS,
-        ...(provisioner && { [PROVISIONER_ANNOTATION]: provisioner }),
+        ...(provisioner && { [STORAGE_PROVISIONER_ANNOTATION]: provisioner }),
       };
       const spec = { ...claim.spec, volumeName: taken.metadata.name };
       const named = await unlessChanged(

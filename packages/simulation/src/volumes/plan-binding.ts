@@ -2,10 +2,11 @@
  * Which volume a claim is bound to: the one that it names, one that is reserved for it, an existing one that fits, or a
  * new one. Pure, over the volumes of a member.
  */
+import { SELECTED_NODE_ANNOTATION } from "@flotilla/kubernetes";
 import type { Node, PersistentVolume, PersistentVolumeClaim, StorageClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReservedFor } from "../placement/volume-match.ts";
-import { NO_PROVISIONER, SELECTED_NODE, classNameOf, isReachable } from "../placement/volume-needs.ts";
+import { NO_PROVISIONER, classNameOf, isReachable } from "../placement/volume-needs.ts";
 import type { VolumeReads } from "../placement/volume-reads.ts";
 
 export type BindingPlan =
@@ -32,7 +33,7 @@ export function planBinding(
   if (held) return { bindTo: held }; // An earlier binding was interrupted.
   const className = classNameOf(claim);
   const storageClass = className === "" ? undefined : reads.classes.get({ cluster, name: className });
-  const nodeName = claim.metadata.annotations?.[SELECTED_NODE];
+  const nodeName = claim.metadata.annotations?.[SELECTED_NODE_ANNOTATION];
   if (storageClass?.volumeBindingMode === "WaitForFirstConsumer" && nodeName === undefined) return WAITS;
   const node = nodeName === undefined ? undefined : nodeNamed(nodeName);
   const found = reads.candidates(cluster, claim).find((volume) => !node || isReachable(volume, { node }));

@@ -5,7 +5,7 @@
  * Reads: PersistentVolume, PersistentVolumeClaim.
  * Writes: PersistentVolume: its phase, and the finalizer that protects a bound volume. Deletes released volumes.
  */
-import { PersistentVolume, PersistentVolumeClaim } from "@flotilla/kubernetes";
+import { PersistentVolume, PersistentVolumeClaim, VOLUME_PROTECTION_FINALIZER } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
@@ -14,8 +14,6 @@ import type { VolumeDependencies } from "./claim-controller.ts";
 
 type Volume = DeepReadonly<PersistentVolume>;
 type Claim = DeepReadonly<PersistentVolumeClaim>;
-
-const PROTECTION = "kubernetes.io/pv-protection";
 
 /** Pure. `claim` is the claim that the volume references, if one of that name exists. */
 function planVolumePhase(
@@ -48,14 +46,17 @@ export function createVolumeController({ client, volumes: reads }: VolumeDepende
       const { metadata, spec } = volume;
       const phase = planVolumePhase(volume, claimOf(cluster, volume));
       if (metadata.deletionTimestamp) {
-        if (phase === "Bound" || !metadata.finalizers?.includes(PROTECTION)) return done;
+        if (phase === "Bound" || !metadata.finalizers?.includes(VOLUME_PROTECTION_FINALIZER)) return done;
         await unlessChanged(
           client.update(
             PersistentVolume,
             cluster,
             {
               ...volume,
-              metadata: { ...metadata, finalizers: metadata.finalizers.filter((item) => item !== PROTECTION) },
+              metadata: {
+                ...metadata,
+                finalizers: metadata.finalizers.filter((item) => item !== VOLUME_PROTECTION_FINALIZER),
+              },
             },
             { signal },
           ),

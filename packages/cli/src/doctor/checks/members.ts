@@ -1,5 +1,5 @@
 /** Checks that the hub reaches its members. */
-import { DRAIN_TAINT, refusesToken } from "@flotilla/flotilla";
+import { DRAIN_TAINT, refusesToken, SIMULATED_FAULT } from "@flotilla/flotilla";
 import { ManagedCluster } from "@flotilla/ocm";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
@@ -7,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { counted, defineCheck, listed } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import { membersIn } from "../context.ts";
-import { FAULT, isRecovering, isSilent, whyNotReady } from "../../health/member-readiness.ts";
+import { isRecovering, isSilent, whyNotReady } from "../../health/member-readiness.ts";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, CORDON_TAINT } from "@flotilla/karmada";
 
 export interface MemberFacts {
@@ -101,10 +101,10 @@ function fixOf(cluster: DeepReadonly<Cluster>, message: string): Pick<DoctorFind
     metadata: { name, annotations },
     spec,
   } = cluster;
-  if (annotations?.[FAULT] !== undefined)
+  if (annotations?.[SIMULATED_FAULT] !== undefined)
     return {
       fix: "It is made unreachable on purpose, by an annotation; remove the annotation.",
-      commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${FAULT}-`],
+      commands: [`kubectl annotate clusters.cluster.karmada.io ${name} ${SIMULATED_FAULT}-`],
     };
   if (isRecovering(cluster))
     return {

@@ -1,9 +1,8 @@
 /** Finds deletion costs, which only rank pods within a cluster. */
+import { POD_DELETION_COST_ANNOTATION } from "@flotilla/kubernetes";
 import { labelsAt } from "../fields.ts";
 import { copyText, podTemplateOf, REPLICATED, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
-
-const COST = "controller.kubernetes.io/pod-deletion-cost";
 
 export const kruiseDeletionCost = defineRule({
   id: "kruise-deletion-cost",
@@ -15,11 +14,15 @@ export const kruiseDeletionCost = defineRule({
     for (const manifest of fleet.of(...REPLICATED)) {
       const { template, path } = podTemplateOf(manifest);
       const propagation =
-        labelsAt(template, "metadata", "annotations")[COST] === undefined
+        labelsAt(template, "metadata", "annotations")[POD_DELETION_COST_ANNOTATION] === undefined
           ? undefined
           : severalPropagation(fleet, manifest);
       if (propagation)
-        yield { manifest, path: [...path, "metadata", "annotations", COST], message: copyText(propagation) };
+        yield {
+          manifest,
+          path: [...path, "metadata", "annotations", POD_DELETION_COST_ANNOTATION],
+          message: copyText(propagation),
+        };
     }
   },
 });

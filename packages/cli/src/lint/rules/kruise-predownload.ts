@@ -1,9 +1,8 @@
 /** Finds image pre-downloads that never happen. */
+import { PREDOWNLOAD_PARALLELISM_ANNOTATION } from "@flotilla/openkruise";
 import { labelsAt, valueAt } from "../fields.ts";
 import { keepsSome, partitionOf, PARTITIONED } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
-
-const ANNOTATION = "apps.kruise.io/image-predownload-parallelism";
 
 export const kruisePredownload = defineRule({
   id: "kruise-predownload",
@@ -14,9 +13,9 @@ export const kruisePredownload = defineRule({
   *check({ of }) {
     for (const manifest of of(...PARTITIONED)) {
       const path =
-        labelsAt(manifest.object, "metadata", "annotations")[ANNOTATION] === undefined
+        labelsAt(manifest.object, "metadata", "annotations")[PREDOWNLOAD_PARALLELISM_ANNOTATION] === undefined
           ? ["spec", "updateStrategy", "rollingUpdate", "inPlaceUpdateStrategy", "imagePreDownloadParallelism"]
-          : ["metadata", "annotations", ANNOTATION];
+          : ["metadata", "annotations", PREDOWNLOAD_PARALLELISM_ANNOTATION];
       if (valueAt(manifest.object, ...path) !== undefined && !keepsSome(partitionOf(manifest)))
         yield { manifest, path, message: "no partition is set" };
     }

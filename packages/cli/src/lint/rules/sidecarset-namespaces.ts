@@ -1,4 +1,5 @@
 /** Finds SidecarSets that match other namespaces than intended. */
+import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
 import { labelsAt, objectAt, textAt, valueAt } from "../fields.ts";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { SIDECAR_SET } from "../rollouts.ts";
@@ -31,7 +32,7 @@ export const sidecarsetNamespaces = defineRule({
       const fits = namespaces.some(
         ({ name, object }) =>
           selector &&
-          matchesLabels(selector, { "kubernetes.io/metadata.name": name, ...labelsAt(object, "metadata", "labels") }),
+          matchesLabels(selector, { [NAMESPACE_NAME_LABEL]: name, ...labelsAt(object, "metadata", "labels") }),
       );
       if (selector && namespaces.length > 0 && !fits)
         yield {

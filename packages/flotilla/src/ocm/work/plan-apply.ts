@@ -1,4 +1,5 @@
 /** How one manifest of a work is applied, from its update strategy. Pure. */
+import { SERVICE_ACCOUNT_TOKEN_TYPE } from "@flotilla/kubernetes";
 import { WORK_AGENT_MANAGER } from "@flotilla/ocm";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -15,8 +16,6 @@ const EXACT: ReadonlyMap<string, readonly string[]> = new Map([
   ["v1 ConfigMap", ["data", "binaryData"]],
   ["v1 Secret", ["data"]],
 ]);
-/** Data that the member's controllers add to such a Secret stays. */
-const TOKEN = "kubernetes.io/service-account-token";
 
 /** Throws an `IgnoreFieldsError` for invalid ignoreFields. */
 export function planApply(
@@ -43,7 +42,7 @@ export function planApply(
     }
     default: {
       const id = `${object.apiVersion} ${object.kind}`;
-      const isToken = (object as { type?: unknown }).type === TOKEN;
+      const isToken = (object as { type?: unknown }).type === SERVICE_ACCOUNT_TOKEN_TYPE;
       const exact = isToken ? undefined : EXACT.get(id);
       return {
         ...base,

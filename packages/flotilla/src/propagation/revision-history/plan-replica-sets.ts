@@ -3,7 +3,7 @@
  * cluster's Deployment controller leaves them behind, so that `kubectl rollout history` and `undo` find them. Pure.
  */
 import {
-  REVISION_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
   findNewReplicaSet,
   makeReplicaSet,
   newestAnnotations,
@@ -59,7 +59,7 @@ function planUpdate(deployment: DeepReadonly<Deployment>, set: Set, number: bigi
 
 /** The first revision is not written onto the Deployment: most are never changed. */
 function planAnnotation({ metadata }: DeepReadonly<Deployment>, number: bigint): Pick<ReplicaSetPlan, "revision"> {
-  const current = metadata.annotations?.[REVISION_ANNOTATION];
+  const current = metadata.annotations?.[DEPLOYMENT_REVISION_ANNOTATION];
   if (current === String(number) || (current === undefined && number === 1n)) return {};
   return { revision: String(number) };
 }

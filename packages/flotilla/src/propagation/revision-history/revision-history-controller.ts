@@ -22,7 +22,7 @@ import {
   planHistory,
   planRevisions,
   ReplicaSet,
-  REVISION_ANNOTATION,
+  DEPLOYMENT_REVISION_ANNOTATION,
   statefulSetRevisions,
 } from "@flotilla/kubernetes";
 import type { DaemonSet, Owner, RevisionFormat, StatefulSet } from "@flotilla/kubernetes";
@@ -87,7 +87,9 @@ export function createRevisionHistoryController(deps: RevisionHistoryDependencie
       if (written) setsSeen.wrote(owner, written);
     }
     if (plan.revision !== undefined) {
-      const change = { metadata: { annotations: { [REVISION_ANNOTATION]: plan.revision } } } as unknown as Json;
+      const change = {
+        metadata: { annotations: { [DEPLOYMENT_REVISION_ANNOTATION]: plan.revision } },
+      } as unknown as Json;
       await unlessChanged(client.patch(Deployment, keyOf(hub, deployment), change, { type: "merge", signal }));
     }
     for (const set of plan.remove) {

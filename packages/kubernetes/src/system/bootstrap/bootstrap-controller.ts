@@ -4,6 +4,7 @@
  * Reads: Secret of type `bootstrap.kubernetes.io/token` in `kube-system`; the ConfigMap `kube-public/cluster-info`.
  * Writes: the signatures in that ConfigMap; deletes Secrets.
  */
+import { BOOTSTRAP_TOKEN_TYPE } from "../../well-known-names.ts";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
@@ -12,7 +13,7 @@ import { defineKeyedController, done, type Controller, type Result } from "@flot
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource } from "../watch-source.ts";
 import { CLUSTER_INFO, find, planSignatures } from "./cluster-info.ts";
-import { TOKEN_NAMESPACE, TOKEN_TYPE, expirationOf, signingToken } from "./token-secret.ts";
+import { TOKEN_NAMESPACE, expirationOf, signingToken } from "./token-secret.ts";
 
 /** A token to check, or the `cluster-info` of a cluster. */
 type BootstrapKey = ({ what: "token" } & Required<ObjectKey>) | { what: "cluster-info"; cluster: string };
@@ -29,7 +30,7 @@ export function createBootstrapController(
     clock,
     log,
     kind: Secret,
-    fieldSelector: `type=${TOKEN_TYPE}`,
+    fieldSelector: `type=${BOOTSTRAP_TOKEN_TYPE}`,
     map({ cluster, object: { metadata }, deleted }) {
       const { namespace = "", name } = metadata;
       if (namespace !== TOKEN_NAMESPACE) return [];
@@ -59,7 +60,7 @@ export function createBootstrapController(
     const { items } = await client.list(Secret, {
       cluster,
       namespace: TOKEN_NAMESPACE,
-      fieldSelector: `type=${TOKEN_TYPE}`,
+      fieldSelector: `type=${BOOTSTRAP_TOKEN_TYPE}`,
       signal,
     });
     const nowMs = clock.now();
@@ -73,7 +74,7 @@ export function createBootstrapController(
   const clean = async ({ cluster, namespace, name }: Required<ObjectKey>, signal: AbortSignal): Promise<Result> => {
     const { items } = await client.list(Secret, { cluster, namespace, fieldSelector: `metadata.name=${name}`, signal });
     const [secret] = items;
-    if (secret?.type !== TOKEN_TYPE) return done;
+    if (secret?.type !== BOOTSTRAP_TOKEN_TYPE) return done;
     const leftMs = expirationOf(secret) - clock.now();
     if (leftMs === Number.POSITIVE_INFINITY) return done;
     if (leftMs > 0) return { requeueAfterMs: Math.min(leftMs, LONGEST_WAIT_MS) };

@@ -6,7 +6,6 @@ import type { Secret } from "../../secret/secret-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { timeProblem } from "@flotilla/apimachinery";
 
-export const TOKEN_TYPE = "bootstrap.kubernetes.io/token";
 export const TOKEN_NAMESPACE = "kube-system";
 const NAME = /^bootstrap-token-([a-z0-9]{6})$/;
 

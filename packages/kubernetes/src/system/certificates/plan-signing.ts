@@ -2,7 +2,7 @@
  * Whether a certificate request is to be signed, and for how long; or the error in it, which an approval cannot
  * override.
  */
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../well-known-names.ts";
 import {
   requestState,
   type CertificateSigningRequest,

@@ -1,7 +1,7 @@
 /** Signing, approval and cleanup of certificate requests, without a server. */
+import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../well-known-names.ts";
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { CLIENT_SIGNER, KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
 import { parseCertificateRequest, writeCertificateRequest } from "@flotilla/apimachinery";
 import type { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { RequestSubject } from "@flotilla/apimachinery";

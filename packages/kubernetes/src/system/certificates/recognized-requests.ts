@@ -1,5 +1,5 @@
 /** Certificate requests of kubelets, which RBAC can approve automatically. */
-import { KUBELET_CLIENT_SIGNER } from "../../certificatesigningrequest/signer-names.ts";
+import { KUBELET_CLIENT_SIGNER } from "../../well-known-names.ts";
 import { type CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { type CertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";

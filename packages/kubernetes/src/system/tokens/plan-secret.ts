@@ -1,10 +1,7 @@
 /** The missing fields of a service account token Secret. */
+import { SERVICE_ACCOUNT_NAME_ANNOTATION, SERVICE_ACCOUNT_UID_ANNOTATION } from "../../well-known-names.ts";
 import type { Secret } from "../../secret/secret-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
-
-export const TOKEN_TYPE = "kubernetes.io/service-account-token";
-export const ACCOUNT_NAME = "kubernetes.io/service-account.name";
-export const ACCOUNT_UID = "kubernetes.io/service-account.uid";
 
 export interface Account {
   name: string;
@@ -32,7 +29,11 @@ export async function planSecret(
     ...secret,
     metadata: {
       ...metadata,
-      annotations: { ...metadata.annotations, [ACCOUNT_NAME]: account.name, [ACCOUNT_UID]: account.uid },
+      annotations: {
+        ...metadata.annotations,
+        [SERVICE_ACCOUNT_NAME_ANNOTATION]: account.name,
+        [SERVICE_ACCOUNT_UID_ANNOTATION]: account.uid,
+      },
     },
     data: {
       ...data,

@@ -5,6 +5,11 @@
  * Reads: Secret of type `kubernetes.io/service-account-token`, ServiceAccount.
  * Writes: those Secrets; `secrets` of a ServiceAccount whose token Secret was deleted.
  */
+import {
+  SERVICE_ACCOUNT_TOKEN_TYPE,
+  SERVICE_ACCOUNT_NAME_ANNOTATION,
+  SERVICE_ACCOUNT_UID_ANNOTATION,
+} from "../../well-known-names.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -14,7 +19,7 @@ import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, watch, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource } from "../watch-source.ts";
-import { ACCOUNT_NAME, ACCOUNT_UID, TOKEN_TYPE, planSecret, type Account } from "./plan-secret.ts";
+import { planSecret, type Account } from "./plan-secret.ts";
 
 type Place = Required<ObjectKey>;
 /** A Secret to fill, a deleted account, or a deleted Secret of an account. */
@@ -35,10 +40,10 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
     clock,
     log,
     kind: Secret,
-    fieldSelector: `type=${TOKEN_TYPE}`,
+    fieldSelector: `type=${SERVICE_ACCOUNT_TOKEN_TYPE}`,
     map({ cluster, object: { metadata }, deleted }) {
       const place = { cluster, namespace: metadata.namespace ?? "" };
-      const account = metadata.annotations?.[ACCOUNT_NAME];
+      const account = metadata.annotations?.[SERVICE_ACCOUNT_NAME_ANNOTATION];
       if (!account) return [];
       return deleted
         ? [{ what: "reference", ...place, name: account, secret: metadata.name }]
@@ -50,10 +55,15 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
 
   const fill = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const secret = await find(client, Secret, { cluster, namespace, name }, signal);
-    const accountName = secret?.metadata.annotations?.[ACCOUNT_NAME];
-    if (!secret || secret.type !== TOKEN_TYPE || !accountName || secret.metadata.deletionTimestamp !== undefined)
+    const accountName = secret?.metadata.annotations?.[SERVICE_ACCOUNT_NAME_ANNOTATION];
+    if (
+      !secret ||
+      secret.type !== SERVICE_ACCOUNT_TOKEN_TYPE ||
+      !accountName ||
+      secret.metadata.deletionTimestamp !== undefined
+    )
       return;
-    const wantedUid = secret.metadata.annotations?.[ACCOUNT_UID];
+    const wantedUid = secret.metadata.annotations?.[SERVICE_ACCOUNT_UID_ANNOTATION];
     const found = await find(client, ServiceAccount, { cluster, namespace, name: accountName }, signal);
     if (!found || (wantedUid && wantedUid !== found.metadata.uid)) {
       await removeSecret(cluster, secret, signal);
@@ -83,13 +93,15 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
   const removeTokens = async ({ cluster, namespace, name }: Place, signal: AbortSignal): Promise<void> => {
     const current = informers.of(ServiceAccount).get({ cluster, namespace, name });
     const { items } = await client
-      .list(Secret, { cluster, namespace, fieldSelector: `type=${TOKEN_TYPE}`, signal })
+      .list(Secret, { cluster, namespace, fieldSelector: `type=${SERVICE_ACCOUNT_TOKEN_TYPE}`, signal })
       .catch(emptyIfNotFound);
     for (const secret of items) {
       const { annotations = {} } = secret.metadata;
       const belongs =
-        annotations[ACCOUNT_NAME] === name &&
-        (!current || (annotations[ACCOUNT_UID] !== undefined && annotations[ACCOUNT_UID] !== current.metadata.uid));
+        annotations[SERVICE_ACCOUNT_NAME_ANNOTATION] === name &&
+        (!current ||
+          (annotations[SERVICE_ACCOUNT_UID_ANNOTATION] !== undefined &&
+            annotations[SERVICE_ACCOUNT_UID_ANNOTATION] !== current.metadata.uid));
       if (belongs) await removeSecret(cluster, secret, signal);
     }
   };
