@@ -115,6 +115,17 @@ describe("cycles through files beside the folders", () => {
     expect(findings).toHaveLength(1);
   });
 
+  test("two files of a folder that import each other's types are reported", () => {
+    const findings = checkLayers([
+      file("packages/client/src/a.ts", 'import type { X } from "./b.ts";\n'),
+      file("packages/client/src/b.ts", 'import { x } from "./a.ts";\n'),
+    ]);
+
+    expect(findings).toEqual([
+      "cycle between files: packages/client/src/b.ts -> packages/client/src/a.ts -> packages/client/src/b.ts",
+    ]);
+  });
+
   test("a cycle between folders of a folder is reported", () => {
     const findings = checkLayers([
       file("packages/client/src/deep/one/a.ts", 'import { x } from "../two/b.ts";\n'),

@@ -22,6 +22,7 @@ export function checkLayers(sources: readonly SourceFile[]): string[] {
     ...folderCycles(imports).map(
       ({ cycle, example }) => `cycle between folders: ${cycle.join(" -> ")} (for example ${example})`,
     ),
+    ...fileCycles(imports).map((cycle) => `cycle between files: ${cycle.join(" -> ")}`),
   ];
 }
 
@@ -119,6 +120,24 @@ function folderCycles(imports: readonly Import[]): { cycle: string[]; example: s
       cycle,
       example: edges.find(({ from, to }) => from === cycle[0] && to === cycle[1])?.file ?? "",
     }));
+}
+
+/** Two files that are one recursion: neither can be read without the other. */
+const ONE_RECURSION: readonly (readonly string[])[] = [
+  // A value of Lua may be a table, and a table has values; iterators call functions of the machine that runs them.
+  ["packages/lua/src/table.ts", "packages/lua/src/values.ts"],
+  ["packages/lua/src/iterate.ts", "packages/lua/src/machine.ts"],
+  // An expression contains comprehensions and calls, which contain expressions.
+  ["packages/cel/src/compile/comprehensions.ts", "packages/cel/src/compile/compiler.ts"],
+  ["packages/cel/src/cost/call-estimates.ts", "packages/cel/src/cost/static-cost.ts"],
+];
+
+/** Cycles between files of one folder, also of types alone; those through folders are cycles between folders. */
+function fileCycles(imports: readonly Import[]): string[][] {
+  const edges = imports
+    .filter(({ file, target, isLazy }) => posix.dirname(file) === posix.dirname(target) && !isLazy)
+    .map(({ file, target }) => ({ from: file, to: target, file }));
+  return cyclesOf(edges).filter((cycle) => !ONE_RECURSION.some((files) => cycle.every((file) => files.includes(file))));
 }
 
 /** Pairs of places that reach each other, the shortest way first; each pair once. */

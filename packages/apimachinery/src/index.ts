@@ -69,7 +69,7 @@ export {
 } from "./kind/field-checks.ts";
 export { change, changeItems, fill } from "./kind/fill-defaults.ts";
 export { describedKind, descriptionsAt } from "./kind/descriptions.ts";
-export type { FieldDescriptions } from "./kind/descriptions.ts";
+export type { FieldDescriptions } from "./kind/field-descriptions.ts";
 export { dynamicKind, inVersion } from "./kind/kind.ts";
 export type {
   Column,

@@ -52,7 +52,8 @@ export { acceptedType, failureFormat, representationOf } from "./request/negotia
 export { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "./request/options.ts";
 export { upgradeWire } from "./http/wire.ts";
 export { streamOf } from "./request/byte-streams.ts";
-export type { ApiRequest, ApiResponse, UserInfo } from "./request/request.ts";
+export type { ApiRequest, ApiResponse } from "./request/request.ts";
+export type { UserInfo } from "./request/user-info.ts";
 export { routeOf, splitCluster } from "./request/router.ts";
 export { createApiServer } from "./server.ts";
 export type { ApiServer, ApiServerOptions } from "./server.ts";

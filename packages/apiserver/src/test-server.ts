@@ -20,7 +20,8 @@ import type { Engine } from "./store/engine.ts";
 import type { ConnectBackend } from "./connect/backend.ts";
 import type { Profile } from "./clusters/profiles.ts";
 import { bodyOf } from "./request/byte-streams.ts";
-import type { ApiResponse, UserInfo } from "./request/request.ts";
+import type { ApiResponse } from "./request/request.ts";
+import type { UserInfo } from "./request/user-info.ts";
 import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 

@@ -30,7 +30,7 @@ export {
   histogram,
   writeGauge,
 } from "./metrics.ts";
-export type { Metric } from "./metrics.ts";
+export type { Metric } from "./metric.ts";
 export { moduleBeside } from "./module-url.ts";
 export { processMetrics, writeProcessMetrics } from "./process-metrics.ts";
 export { NAME_ALPHABET, createSeededRandom, formatUuid, randomSuffix, randomUuid, systemRandom } from "./random.ts";

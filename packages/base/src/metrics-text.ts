@@ -1,5 +1,5 @@
 /** Prometheus text format: metric families, each with its help and type. */
-import type { Metric } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
 
 export type Labels = readonly (readonly [name: string, value: string])[];
 

@@ -8,17 +8,7 @@
 import { Histogram } from "./histogram.ts";
 import { formatLabels } from "./metrics-text.ts";
 import type { MetricsText } from "./metrics-text.ts";
-
-export interface Metric {
-  readonly name: string;
-  readonly type: "counter" | "gauge" | "histogram";
-  /** For the reference and for Prometheus: one sentence. */
-  readonly help: string;
-  /** Label names, in the order in which values are given. */
-  readonly labels: readonly string[];
-  /** Upper bounds; only for histograms. */
-  readonly buckets?: readonly number[];
-}
+import type { Metric } from "./metric.ts";
 
 export const counter = (name: string, help: string, ...labels: string[]): Metric => ({
   name,

@@ -7,7 +7,7 @@ import type { IntervalHistogram } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import type { MetricsText } from "./metrics-text.ts";
 import { counter, gauge, writeGauge } from "./metrics.ts";
-import type { Metric } from "./metrics.ts";
+import type { Metric } from "./metric.ts";
 
 const CPU = counter("process_cpu_seconds_total", "Total user and system CPU time spent in seconds.");
 const RESIDENT = gauge("process_resident_memory_bytes", "Resident memory size in bytes.");

@@ -71,7 +71,7 @@ export { defaultAutoscaler } from "./horizontalpodautoscaler/hpa-defaults.ts";
 export { checkAutoscaler } from "./horizontalpodautoscaler/hpa-validation.ts";
 export { planScaling } from "./horizontalpodautoscaler/plan-scaling.ts";
 export type { ScalingPlan } from "./horizontalpodautoscaler/plan-scaling.ts";
-export type { MetricValue, MetricValues } from "./horizontalpodautoscaler/scaling-values.ts";
+export type { MetricValue, MetricValues } from "./horizontalpodautoscaler/metric-values.ts";
 export { HorizontalPodAutoscaler } from "./horizontalpodautoscaler/horizontalpodautoscaler-kind.ts";
 export { Ingress } from "./ingress/ingress-kind.ts";
 export { INGRESS_CLASS_ANNOTATION } from "./ingress/ingress-rules.ts";
@@ -92,8 +92,8 @@ export type {
   ReplicaRequirements,
   Replicas,
   Share,
-  StatusItem,
 } from "./interpreter/kind-interpreter.ts";
+export type { StatusItem } from "./interpreter/status-item.ts";
 export { isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
 export type { Awaitable, Beneath, ChangedKind, KindRules, Level, LevelName } from "./interpreter/level.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
 import type { Schema } from "../schema.ts";
 import { describedKind, descriptionsAt, descriptionsOf } from "./descriptions.ts";
-import type { FieldDescriptions } from "./descriptions.ts";
+import type { FieldDescriptions } from "./field-descriptions.ts";
 import type { Kind } from "./kind.ts";
 import { labelSelectorDescriptions } from "./shared-descriptions.ts";
 

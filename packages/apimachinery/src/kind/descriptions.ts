@@ -10,8 +10,7 @@ import { ITEMS, VALUES, schemaSteps } from "../schema/schema-path.ts";
 import type { Schema } from "../schema.ts";
 import type { Kind, KindVersion } from "./kind.ts";
 import type { KubernetesObject } from "./meta.ts";
-
-export type FieldDescriptions = Readonly<Record<string, string>>;
+import type { FieldDescriptions } from "./field-descriptions.ts";
 
 /** The descriptions of a type, for a field that has the type. */
 export function descriptionsAt(path: string, ofType: FieldDescriptions): FieldDescriptions {

@@ -8,7 +8,7 @@
 import type { Duplex } from "node:stream";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Schema } from "../schema.ts";
-import type { FieldDescriptions } from "./descriptions.ts";
+import type { FieldDescriptions } from "./field-descriptions.ts";
 import type { KubernetesObject } from "./meta.ts";
 
 /** A column of `kubectl get`. It reads a path or computes a value from the object. */

@@ -1,6 +1,6 @@
 /** Descriptions of Kubernetes' types that kinds of several projects have. Our own kinds have the same. */
 import { descriptionsAt, descriptionsOf } from "./descriptions.ts";
-import type { FieldDescriptions } from "./descriptions.ts";
+import type { FieldDescriptions } from "./field-descriptions.ts";
 import { conditions, labelSelector } from "./schema-builder.ts";
 
 export const labelSelectorDescriptions: FieldDescriptions = descriptionsOf(labelSelector("").schema);

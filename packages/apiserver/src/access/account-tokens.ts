@@ -7,9 +7,9 @@
  */
 import { formatTime } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { LEGACY_ISSUER, boundClaims, legacyClaims, readClaims } from "./account-claims.ts";
 import type { AccountClaims, NamedObject, TokenSpec } from "./account-claims.ts";
 import { decodeToken, hasGoodSignature, signToken } from "./jwt.ts";

@@ -10,13 +10,7 @@ import { isMaster } from "../request/authorize.ts";
 import type { NodeAuthorizer } from "./node-authorizer.ts";
 import { nodeOf } from "./node-identity.ts";
 import type { Rbac } from "./rbac.ts";
-
-export interface Opinion {
-  readonly opinion: "allow" | "deny" | "none";
-  readonly reason: string;
-  /** Why the authorizer could not be called. */
-  readonly error?: string | undefined;
-}
+import type { Opinion } from "./opinion.ts";
 
 /** An authorizer besides the roles of a cluster. */
 export interface ForeignAuthorizer {

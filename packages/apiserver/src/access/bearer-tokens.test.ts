@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
 import { createBearerTokens } from "./bearer-tokens.ts";
 

@@ -8,7 +8,7 @@
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { clusterId } from "../clusters/layer.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { AdministratorTokens } from "./administrator-tokens.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
 import type { ExternalTokens } from "./external-tokens.ts";

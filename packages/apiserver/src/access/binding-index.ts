@@ -5,7 +5,8 @@
  */
 import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { isMarker } from "../clusters/objects.ts";
 import type { ProfileLayer } from "../clusters/profiles.ts";
 import { metadataOf } from "../codec/metadata.ts";

@@ -8,11 +8,11 @@ import { timingSafeEqual } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import { timeProblem } from "@flotilla/apimachinery";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { keyOf } from "../resources/resources.ts";
 import { objectIn } from "../codec/render.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { AUTHENTICATED } from "./subjects.ts";
 

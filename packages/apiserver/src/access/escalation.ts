@@ -8,7 +8,8 @@ import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.t
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../request/context.ts";

@@ -1,5 +1,5 @@
 /** Tokens that others issue: of identity providers, and those that a webhook knows. */
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** The user of a token, or why it is rejected; undefined for a token of another issuer. */
 export type ExternalOutcome = { user: UserInfo; audiences: readonly string[] } | { error: string } | undefined;

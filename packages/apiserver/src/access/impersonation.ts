@@ -12,7 +12,8 @@ import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "@f
 import { MASTERS, accessDenied } from "../request/authorize.ts";
 import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
 import { confirm, Decisions } from "../request/decisions.ts";
-import type { ApiRequest, UserInfo } from "../request/request.ts";
+import type { ApiRequest } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { NODE_PREFIX, NODES_GROUP } from "./node-identity.ts";
 import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { createAccessServer } from "./test-access.ts";
 import type { AccessServer } from "./test-access.ts";
 

@@ -1,5 +1,5 @@
 /** Which node a user is: the kubelet of node `n1` is `system:node:n1` in the group `system:nodes`. */
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 export const NODE_PREFIX = "system:node:";
 export const NODES_GROUP = "system:nodes";

@@ -5,7 +5,8 @@
 import { podReferences, volumeSecrets, MIRROR_POD_ANNOTATION } from "@flotilla/kubernetes";
 import type { PersistentVolume, Pod } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";
 import { clusterOfKey, prefixOf } from "../resources/resources.ts";

@@ -1,5 +1,5 @@
 /** The subject keys of a user and of a binding. The index of bindings matches one against the other. */
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 export interface Subject {
   kind: string;

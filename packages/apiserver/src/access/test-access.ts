@@ -3,7 +3,7 @@ import { bootstrapRbac, kubernetesKinds } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { Profile } from "../clusters/profiles.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { ADMIN, createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 import { createSigningKey } from "./signing-key.ts";

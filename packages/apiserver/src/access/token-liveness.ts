@@ -9,7 +9,7 @@ import { timingSafeEqual } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";

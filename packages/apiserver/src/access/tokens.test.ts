@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { isObject, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createAuthenticator } from "../http/authenticator.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { ADMIN } from "../test-server.ts";
 import { ANN, createAccessServer } from "./test-access.ts";
 import type { AccessServer } from "./test-access.ts";

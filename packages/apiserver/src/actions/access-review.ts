@@ -12,7 +12,7 @@ import type { Action, ActionDependencies, Answer, Input } from "./action.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
 import { metadataOf } from "../codec/metadata.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { admitSent, readSent } from "./sent-object.ts";
 
 const GROUP = "authorization.k8s.io";

@@ -2,7 +2,7 @@
 import { formatTime, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Action } from "./action.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { admitSent, readSent } from "./sent-object.ts";
 
 export const selfSubjectReview: Action = {

@@ -32,7 +32,7 @@ import type { CertificateSigningRequest, TokenRequest } from "@flotilla/kubernet
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { nodeOf } from "../access/node-identity.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 const NODE_LEASES = "kube-node-lease";
 const KUBELET_SIGNERS = new Set(["kubernetes.io/kubelet-serving", KUBELET_CLIENT_SIGNER]);

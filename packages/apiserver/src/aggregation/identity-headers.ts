@@ -3,7 +3,7 @@
  * certificate of this cluster's front proxy (`requestheader-…` in the ConfigMap extension-apiserver-authentication).
  */
 import { internalError } from "@flotilla/apimachinery";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** The prefix of the common names of front-proxy certificates; the id of the cluster follows. */
 const FRONT_PROXY_PREFIX = "flotilla-front-proxy:";

@@ -3,7 +3,7 @@ import { messageOf } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { readJson, UnreachableError } from "@flotilla/client";
 import { MASTERS } from "../request/authorize.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { RemoteService } from "./remote-service.ts";
 
 /** As in kube-apiserver: this identity may read discovery of every server. */

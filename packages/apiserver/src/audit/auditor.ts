@@ -10,7 +10,7 @@ import { counter, Counts, defined, formatMicroTime, isObject, randomUuid } from 
 import type { Clock, Json, JsonObject, Metric, MetricsText, Random } from "@flotilla/base";
 import { AUDIT_LEVELS } from "../request/audit-record.ts";
 import type { AuditLevel, AuditRecord } from "../request/audit-record.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { recordedBody } from "./audit-bodies.ts";
 import type { AuditAttributes, AuditDecision, AuditPolicy, AuditStage } from "./audit-policy.ts";
 

@@ -1,6 +1,6 @@
 /** Deletes the objects of a namespace, or all objects of a kind. */
 import type { JsonObject } from "@flotilla/base";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { textOf } from "../codec/text.ts";

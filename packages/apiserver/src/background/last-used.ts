@@ -1,6 +1,6 @@
 /** Records on a Secret when its token was last used, so that users and cleanup controllers find unused tokens. */
 import { isObject } from "@flotilla/base";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { keyOf } from "../resources/resources.ts";

@@ -4,7 +4,8 @@
  */
 import type { KindRef, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ClusterRegistry, LogicalCluster } from "./clusters.ts";
+import type { ClusterRegistry } from "./clusters.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 import { isMarker } from "./objects.ts";
 import { objectIn } from "../codec/render.ts";
 import { clusterOfKey, prefixOf } from "../resources/resources.ts";

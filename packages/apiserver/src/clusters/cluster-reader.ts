@@ -2,7 +2,7 @@
 import type { ClusterReader, Kind, KindRef, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
-import type { LogicalCluster } from "./clusters.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 import { isOfLayer } from "./layer.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn } from "../codec/render.ts";

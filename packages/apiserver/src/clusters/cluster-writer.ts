@@ -7,7 +7,7 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { CONFLICT_MESSAGE, conflict } from "@flotilla/apimachinery";
 import type { Cache } from "../store/cache.ts";
 import { MAX_ATTEMPTS } from "./attempts.ts";
-import type { LogicalCluster } from "./clusters.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 import type { ObjectStore } from "./objects.ts";
 import { objectIn, viewOfWritten } from "../codec/render.ts";
 import { keyOf } from "../resources/resources.ts";

@@ -7,7 +7,6 @@ import type { Kind } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log, Random } from "@flotilla/base";
 import type { Cache, CachedEntry } from "../store/cache.ts";
-import type { Guard } from "../store/engine.ts";
 import { CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
 import type { Definition } from "../resources/definition.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
@@ -20,23 +19,10 @@ import { encodeObject } from "../codec/render.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 import { createdRevision } from "./cluster-origins.ts";
 import type { Resource, ResourceTable } from "../resources/resources.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 
 /** A cluster name is one segment of a path and of a key. */
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
-export interface LogicalCluster {
-  readonly name: string;
-  readonly profile: ProfileLayer;
-  readonly createdAt: string;
-  /** The revision of the write that created it, in the store that it was created in. */
-  readonly revision: number;
-  /** The resources that it serves now. A different table means that CRDs changed. */
-  readonly table: ResourceTable;
-  /** Aborted when the cluster is removed; the reason is a 404. */
-  readonly removed: AbortSignal;
-  /** Guards every write to the cluster: its record, which changes only when the cluster is removed. */
-  readonly record: Guard;
-}
 
 interface ClusterChange {
   /**

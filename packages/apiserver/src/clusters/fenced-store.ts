@@ -8,7 +8,7 @@
 import { badRequest, conflict } from "@flotilla/apimachinery";
 import type { CachedEntry, Cache } from "../store/cache.ts";
 import type { Guard } from "../store/engine.ts";
-import type { LogicalCluster } from "./clusters.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 import type { ObjectStore } from "./objects.ts";
 
 /** The query parameter; several Leases are several parameters in one, separated by commas. */

@@ -8,7 +8,7 @@ import type { JsonObject } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { Guard, Outcome, Write } from "../store/engine.ts";
 import { clusterNotFound } from "./cluster-not-found.ts";
-import type { LogicalCluster } from "./clusters.ts";
+import type { LogicalCluster } from "./logical-cluster.ts";
 import { encodeSharing } from "../codec/encode.ts";
 import { integerErrors } from "../codec/exact-json.ts";
 import { encodeObject, formerOf } from "../codec/render.ts";

@@ -6,7 +6,7 @@
  */
 import type { JsonObject } from "@flotilla/base";
 import type { ServedVersion } from "../resources/resources.ts";
-import type { StoredObject } from "./render.ts";
+import type { StoredObject } from "./stored-object.ts";
 
 /** What has to be converted: a stored object, or one that a request sent. */
 export type PendingConversion =

@@ -8,7 +8,7 @@ import { required } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { ServedVersion } from "../resources/resources.ts";
 import { messageIn, objectAt, objectIn } from "./render.ts";
-import type { StoredObject } from "./render.ts";
+import type { StoredObject } from "./stored-object.ts";
 
 export const PROTOBUF = "application/vnd.kubernetes.protobuf";
 

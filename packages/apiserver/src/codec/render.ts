@@ -13,14 +13,7 @@ import type { Former, Layout } from "./encode.ts";
 import type { ByteWriter } from "./byte-writer.ts";
 import { ConversionPending } from "./conversion.ts";
 import type { Resource, ServedVersion } from "../resources/resources.ts";
-
-/** An object as the store holds it: bytes at a key. `memo` holds its views. */
-export interface StoredObject {
-  readonly key: string;
-  readonly revision: number;
-  readonly value: Uint8Array;
-  memo?: unknown;
-}
+import type { StoredObject } from "./stored-object.ts";
 
 /** An object in one version. Views in other versions are linked by `next`; almost every entry has only one view. */
 interface View {

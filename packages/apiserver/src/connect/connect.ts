@@ -16,7 +16,7 @@ import {
 import type { Authorizer } from "../request/authorize.ts";
 import type { RequestContext } from "../request/context.ts";
 import { plainError } from "../request/context.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { flagOf } from "../request/options.ts";
 import { objectIn } from "../codec/render.ts";

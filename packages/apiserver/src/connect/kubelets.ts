@@ -2,7 +2,7 @@
 import { Node } from "@flotilla/kubernetes";
 import type { Clock } from "@flotilla/base";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { clusterId } from "../clusters/layer.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";

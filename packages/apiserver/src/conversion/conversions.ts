@@ -8,13 +8,14 @@ import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotill
 import { createWebhookConnection, createWebhookLocator, MAX_CALLS_IN_FLIGHT, WebhookError } from "@flotilla/client";
 import type { BlockedSet, WebhookConnection } from "@flotilla/client";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
 import { ConversionPending } from "../codec/conversion.ts";
 import { addConverted, needsConversion, storedForm } from "../codec/render.ts";
-import type { StoredObject } from "../codec/render.ts";
+import type { StoredObject } from "../codec/stored-object.ts";
 import { plainError } from "../request/context.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { Resource, ServedVersion } from "../resources/resources.ts";

@@ -15,7 +15,8 @@ import { FlowSchema, mandatoryPriorityLevels, PriorityLevelConfiguration } from 
 import { HUB } from "@flotilla/apimachinery";
 import type { PriorityLevelConfigurationSpec } from "@flotilla/apimachinery/facts/flowcontrol-v1.ts";
 import type { Clock, DeepReadonly, MetricsText } from "@flotilla/base";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";
 import { clusterOfKey, keyOf } from "../resources/resources.ts";
@@ -24,7 +25,7 @@ import type { QueuedRequest } from "./fair-queues.ts";
 import { createFlowMatcher, flowOf } from "./flow-match.ts";
 import type { CompiledSchema, FlowAttributes, FlowMatcher } from "./flow-match.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
-import type { RejectionReason } from "./flow-metrics.ts";
+import type { RejectionReason } from "./rejection-reason.ts";
 import { PriorityLevel } from "./priority-level.ts";
 import { currentLimits, DemandIntegrator, nominalLimits } from "./seat-allocation.ts";
 import { RetryAfter } from "./retry-after.ts";

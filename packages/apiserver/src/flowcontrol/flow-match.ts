@@ -9,7 +9,7 @@ import type {
 } from "@flotilla/apimachinery/facts/flowcontrol-v1.ts";
 import { invariant } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** What FlowSchemas see of a request. */
 export interface FlowAttributes {

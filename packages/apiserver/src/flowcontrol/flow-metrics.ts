@@ -3,6 +3,7 @@ import { counter, Counts, gauge, histogram, Histograms, writeGauge } from "@flot
 import type { Metric, MetricsText } from "@flotilla/base";
 import type { CompiledSchema } from "./flow-match.ts";
 import type { PriorityLevel } from "./priority-level.ts";
+import type { RejectionReason } from "./rejection-reason.ts";
 
 const WAIT_BUCKETS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
 
@@ -55,8 +56,6 @@ export const flowMetrics: readonly Metric[] = [
   HIGH,
   SMOOTHED,
 ];
-
-export type RejectionReason = "queue-full" | "concurrency-limit" | "time-out" | "cancelled";
 
 /** The counts of one cluster. */
 export class FlowMetrics {

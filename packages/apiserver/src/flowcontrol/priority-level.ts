@@ -3,7 +3,7 @@ import type { PriorityLevelConfigurationSpec } from "@flotilla/apimachinery/fact
 import type { DeepReadonly } from "@flotilla/base";
 import { FairQueues } from "./fair-queues.ts";
 import type { QueuedRequest } from "./fair-queues.ts";
-import type { RejectionReason } from "./flow-metrics.ts";
+import type { RejectionReason } from "./rejection-reason.ts";
 import type { RetryAfter } from "./retry-after.ts";
 import type { DemandIntegrator, SeatLimits } from "./seat-allocation.ts";
 

@@ -11,7 +11,8 @@ import { unauthorized } from "@flotilla/apimachinery";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
 import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
 import { ANONYMOUS_NAME, UNAUTHENTICATED } from "../access/subjects.ts";
-import type { Authenticator, UserInfo } from "../request/request.ts";
+import type { Authenticator } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { ClientSubject } from "./peer.ts";
 
 export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });

@@ -8,7 +8,8 @@ import { ApiError, HUB, notImplemented, timedOut, unauthorized, unavailable } fr
 import { clientKeyOf } from "../access/client-key.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
-import type { ApiRequest, ApiResponse, Authenticator, UserInfo } from "../request/request.ts";
+import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { statusResponse } from "../request/respond.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import { ANONYMOUS } from "./authenticator.ts";

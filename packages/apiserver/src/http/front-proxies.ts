@@ -7,7 +7,7 @@ import { X509Certificate } from "node:crypto";
 import { setOwn } from "@flotilla/base";
 import { ConfigurationError, unauthorized } from "@flotilla/apimachinery";
 import { authenticatedUser } from "../access/bearer-tokens.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 export interface FrontProxySettings {
   /** PEM, one or more certificates. Each proxy's certificate is signed by one of them. */

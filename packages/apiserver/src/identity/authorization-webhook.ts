@@ -9,7 +9,8 @@ import { hash } from "node:crypto";
 import { createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
 import { clientKeyOf } from "../access/client-key.ts";
-import type { ForeignAuthorizer, Opinion } from "../access/authorizer-chain.ts";
+import type { ForeignAuthorizer } from "../access/authorizer-chain.ts";
+import type { Opinion } from "../access/opinion.ts";
 import type { AccessRequest } from "../request/authorize.ts";
 import type { ReviewConditions } from "./review-conditions.ts";
 

@@ -4,7 +4,7 @@ import type { Json, JsonObject } from "@flotilla/base";
 import { BOOL, CelError, CelList, compileCel, DYN, dynamicValueOf, formatType, mapOf, STRING } from "@flotilla/cel";
 import type { CelValue } from "@flotilla/cel";
 import { authenticatedUser } from "../access/bearer-tokens.ts";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 /** A claim with a prefix, or an expression. */
 export interface Mapping {

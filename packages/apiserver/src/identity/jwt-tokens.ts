@@ -4,7 +4,7 @@
  */
 import { messageOf } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
-import type { UserInfo } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import type { ExternalOutcome, ExternalTokens } from "../access/external-tokens.ts";
 import type { ClaimsToUser } from "./claims-to-user.ts";
 import type { IssuerKeys } from "./issuer-keys.ts";

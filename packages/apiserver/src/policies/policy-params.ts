@@ -3,7 +3,7 @@ import { labelSelectorOf, matchesLabels, parseApiVersion } from "@flotilla/apima
 import type { ParamKind, ParamRef } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { objectIn } from "../codec/render.ts";

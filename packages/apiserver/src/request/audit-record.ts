@@ -1,6 +1,6 @@
 /** What the audit log learns of a request while it is handled. Requests that are not audited have no record. */
 import type { Json, JsonObject } from "@flotilla/base";
-import type { UserInfo } from "./request.ts";
+import type { UserInfo } from "./user-info.ts";
 
 /** How much of a request is recorded, from nothing to both bodies. */
 export const AUDIT_LEVELS = ["None", "Metadata", "Request", "RequestResponse"] as const;

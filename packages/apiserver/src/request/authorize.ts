@@ -5,8 +5,8 @@
 import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { ApiError, forbidden } from "@flotilla/apimachinery";
-import type { LogicalCluster } from "../clusters/clusters.ts";
-import type { UserInfo } from "./request.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
+import type { UserInfo } from "./user-info.ts";
 
 export interface AccessRequest {
   user: UserInfo;

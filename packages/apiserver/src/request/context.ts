@@ -1,9 +1,9 @@
 /** The context that every operation on a resource needs, however the request arrived. */
 import { ApiError } from "@flotilla/apimachinery";
 import type { ConversionMemo } from "../codec/conversion.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { AuditRecord } from "./audit-record.ts";
-import type { UserInfo } from "./request.ts";
+import type { UserInfo } from "./user-info.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
 export interface RequestContext {

@@ -4,13 +4,7 @@
  */
 import type { Duplex } from "node:stream";
 import type { AuditRecord } from "./audit-record.ts";
-
-export interface UserInfo {
-  name: string;
-  uid?: string;
-  groups: readonly string[];
-  extra?: Readonly<Record<string, readonly string[]>>;
-}
+import type { UserInfo } from "./user-info.ts";
 
 export interface ApiRequest {
   /** The connection can be upgraded, and the client requests it in its `upgrade` header. */

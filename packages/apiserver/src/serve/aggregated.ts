@@ -1,7 +1,8 @@
 /** Requests that another API server answers. */
 import { proxyResponse } from "../aggregation/proxy-response.ts";
 import type { RemoteService } from "../aggregation/remote-service.ts";
-import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 import { splitCluster } from "../request/router.ts";
 import type { Route } from "../request/router.ts";
 import { findCluster } from "./operations.ts";

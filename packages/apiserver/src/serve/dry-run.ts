@@ -22,7 +22,7 @@ import type { ApiError } from "@flotilla/apimachinery";
 import { exceedsJsonLimits, formatTime, InvariantError, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { statusOf } from "../crd/crd-status.ts";
 import { objectIn, viewOfWritten } from "../codec/render.ts";

@@ -2,7 +2,8 @@
 import { Readable } from "node:stream";
 import type { HttpConnection, HttpResponse } from "@flotilla/client";
 import { bodyOf } from "../request/byte-streams.ts";
-import type { ApiRequest, ApiResponse, UserInfo } from "../request/request.ts";
+import type { ApiRequest, ApiResponse } from "../request/request.ts";
+import type { UserInfo } from "../request/user-info.ts";
 
 export type Handle = (request: ApiRequest) => Promise<ApiResponse>;
 

@@ -3,7 +3,7 @@
  * each cluster.
  */
 import { HUB, notAcceptable } from "@flotilla/apimachinery";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import { jsonResponse } from "../request/respond.ts";
 import type { AccountTokens } from "../access/account-tokens.ts";

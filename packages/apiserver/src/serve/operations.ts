@@ -25,7 +25,7 @@ import { clientKeyOf } from "../access/client-key.ts";
 import { longest } from "../request/deadline.ts";
 import { timeoutMsOf } from "../request/options.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { FENCE, fenceStore } from "../clusters/fenced-store.ts";
 import { explainUnreadable, reportUnknownFields } from "../write/custom-body.ts";
 import { connectShape } from "../resources/connect-shapes.ts";

@@ -6,7 +6,7 @@ import type { MetricsText } from "@flotilla/base";
 import { auditMetrics } from "../audit/auditor.ts";
 import type { Auditor } from "../audit/auditor.ts";
 import { authorizationMetrics } from "../identity/authorization-metrics.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
 import { healthPaths, healthResponse } from "./health.ts";

@@ -8,7 +8,7 @@ import { ApiError, expired, internalError, protobufWatchFrame } from "@flotilla/
 import type { ProtobufCodec } from "@flotilla/apimachinery";
 import type { CachedEntry } from "../store/cache.ts";
 import type { BackPressure, WatchShare } from "../watch/back-pressure.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { rendererOf, statusDocument } from "../codec/protobuf.ts";
 import type { MessageRenderer } from "../codec/protobuf.ts";
 import type { Representation } from "../request/negotiate.ts";

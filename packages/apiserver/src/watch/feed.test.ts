@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { TransportWatchEvent } from "@flotilla/client";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import { Feed } from "./feed.ts";
 import { ListTurns } from "./list-turns.ts";

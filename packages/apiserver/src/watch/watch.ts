@@ -5,7 +5,8 @@
 import { expired } from "@flotilla/apimachinery";
 import { CompactedError } from "../store/errors.ts";
 import type { CachedEntry, CacheEvent } from "../store/cache.ts";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { matchesEntry, waitFor } from "../read/read.ts";
 import type { ReadDependencies } from "../read/read.ts";
 import { nameSelected } from "../access/attributes.ts";

@@ -8,7 +8,8 @@ import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../cl
 import { equivalentsOf } from "../admission-match/equivalents.ts";
 import { rulesMatch } from "../admission-match/match-rules.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
-import type { ClusterRegistry, LogicalCluster } from "../clusters/clusters.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";

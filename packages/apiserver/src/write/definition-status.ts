@@ -1,7 +1,7 @@
 /** Writes the status of CRDs under the server's own field manager. */
 import { required } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { CRD_GROUP, CRD_PLURAL } from "../resources/definition.ts";
 import { ownChange, ownContext, ownOptions } from "./own-request.ts";
 import type { WriteDependencies } from "./store-object.ts";

@@ -7,7 +7,7 @@
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, forbidden, notFound } from "@flotilla/apimachinery";
 import type { Guard } from "../store/engine.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { isOfLayer } from "../clusters/layer.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";

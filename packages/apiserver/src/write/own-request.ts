@@ -1,7 +1,7 @@
 /** The server as its own client: its own changes use the normal write path, under its own identity. */
 import type { JsonObject } from "@flotilla/base";
 import { MASTERS } from "../request/authorize.ts";
-import type { LogicalCluster } from "../clusters/clusters.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { RequestContext } from "../request/context.ts";
 import { conversionMemo } from "../codec/conversion.ts";
 import { metadataOf } from "../codec/metadata.ts";

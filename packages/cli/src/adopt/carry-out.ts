@@ -21,7 +21,7 @@ import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { compareFields, UNMANAGED } from "@flotilla/flotilla";
-import type { FieldChange, Interpreter } from "@flotilla/flotilla";
+import type { Interpreter } from "@flotilla/flotilla";
 import { valueAt } from "./differences.ts";
 import { isDelivered, workOf } from "./hub-state.ts";
 import type { Copy } from "./merge-copies.ts";
@@ -33,6 +33,7 @@ import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
+import type { Adopted, AdoptedMember } from "./adopted.ts";
 
 export interface CarryOut {
   client: Client;
@@ -44,20 +45,6 @@ export interface CarryOut {
   clock: Clock;
   signal: AbortSignal;
   progress(text: string): void;
-}
-
-interface AdoptedMember {
-  cluster: string;
-  replicas?: number;
-  /** Whether the pod template and the replica count are unchanged. */
-  isUnchanged: boolean;
-  /** Changed fields of the spec. */
-  fields: FieldChange[];
-}
-
-export interface Adopted {
-  resource: Resource;
-  members: AdoptedMember[];
 }
 
 const POLL_MS = 250;

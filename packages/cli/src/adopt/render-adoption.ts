@@ -2,7 +2,7 @@
 import type { Json } from "@flotilla/base";
 import { renderField } from "../explain/render-fields.ts";
 import { wrapLines } from "../text-layout.ts";
-import type { Adopted } from "./carry-out.ts";
+import type { Adopted } from "./adopted.ts";
 import { formatSteps } from "./differences.ts";
 import type { Difference } from "./differences.ts";
 import { isRefused } from "./forecast.ts";

@@ -7,7 +7,7 @@ import { countPods, isSame, showShares } from "./fleet-view.ts";
 import { REPLICAS } from "./manifests.ts";
 import { plannedShares } from "./placement-steps.ts";
 import type { Step } from "./stage.ts";
-import type { Memory } from "./steps.ts";
+import type { Memory } from "./memory.ts";
 
 const FAILING = "member2";
 const TARGET: Target = { kind: Cluster, name: FAILING };

@@ -12,7 +12,7 @@ import { countPods, isSame, showShares } from "./fleet-view.ts";
 import type { Shares } from "./fleet-view.ts";
 import { APP, REPLICAS } from "./manifests.ts";
 import type { Step } from "./stage.ts";
-import type { Memory } from "./steps.ts";
+import type { Memory } from "./memory.ts";
 
 const MIRROR = "mirror.example.net";
 

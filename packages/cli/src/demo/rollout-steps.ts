@@ -10,7 +10,7 @@ import { countPods, showShares } from "./fleet-view.ts";
 import type { PodView } from "./fleet-view.ts";
 import { APP, OCM_REPLICAS, PARTITION, REPLICAS } from "./manifests.ts";
 import type { Stage, Step, Verdict } from "./stage.ts";
-import type { Memory } from "./steps.ts";
+import type { Memory } from "./memory.ts";
 
 const WEB: Target = { kind: CloneSet, namespace: "shop", name: "web" };
 const UPDATED = REPLICAS - PARTITION;

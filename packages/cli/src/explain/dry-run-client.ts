@@ -15,19 +15,7 @@ import type { Client, TransportRequest } from "@flotilla/client";
 import { failureOf, readText } from "../members/ask.ts";
 import { createSingleDryRuns } from "./dry-run-singly.ts";
 import type { SingleDryRuns } from "./dry-run-singly.ts";
-
-export interface SentRequest {
-  method: string;
-  path: string;
-  contentType?: string;
-  body?: string;
-}
-
-export interface DryResponse {
-  status: number;
-  body: JsonObject;
-  warnings?: string[];
-}
+import type { DryResponse, SentRequest } from "./dry-response.ts";
 
 interface Pending extends PromiseWithResolvers<JsonObject> {
   request: SentRequest;

@@ -8,7 +8,7 @@ import { isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { failureOf, readText } from "../members/ask.ts";
-import type { DryResponse, SentRequest } from "./dry-run-client.ts";
+import type { DryResponse, SentRequest } from "./dry-response.ts";
 
 export interface SingleDryRuns {
   try(request: SentRequest): Promise<DryResponse>;

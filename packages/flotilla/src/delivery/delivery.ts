@@ -7,7 +7,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import type { Lane } from "@flotilla/controller-runtime";
 import type { FieldDrift } from "./drift.ts";
-import type { Ownership } from "./ownership.ts";
+import type { ApplyMode, Ownership } from "./ownership.ts";
 
 /** An object on the member. */
 export interface ObjectRef {
@@ -27,11 +27,7 @@ export type RetainFn = (
 ) => DeepReadonly<KubernetesObject> | Promise<DeepReadonly<KubernetesObject>>;
 
 export interface ApplyPolicy {
-  /**
-   * `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes an
-   * existing object, `read-only` writes nothing.
-   */
-  mode: "apply" | "update" | "create-only" | "read-only";
+  mode: ApplyMode;
   /** Take fields from other managers. */
   force: boolean;
   fieldManager: string;

@@ -8,11 +8,16 @@
  */
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import type { ApplyPolicy } from "./delivery.ts";
 import type { Takeover } from "./plan-takeover.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 export type References = readonly DeepReadonly<OwnerReference>[];
+
+/**
+ * `apply` is server-side apply, `update` a PUT of the merged object as Karmada does, `create-only` never changes an
+ * existing object, `read-only` writes nothing.
+ */
+export type ApplyMode = "apply" | "update" | "create-only" | "read-only";
 
 export interface Ownership {
   /**
@@ -21,7 +26,7 @@ export interface Ownership {
    */
   readonly isShared: boolean;
   /** The manifest with the records by which a later reconcile recognizes its delivery. */
-  stamp(manifest: Manifest, mode: ApplyPolicy["mode"]): Manifest;
+  stamp(manifest: Manifest, mode: ApplyMode): Manifest;
   /** Whether this owner delivered the object before: then a difference is drift. */
   hasDelivered(observed: Manifest): boolean;
   /** Why an existing object may not be changed; undefined when it may. */
@@ -37,7 +42,7 @@ export interface Ownership {
 
 interface ConflictContext {
   cluster: string;
-  mode: ApplyPolicy["mode"];
+  mode: ApplyMode;
 }
 
 export interface RemovalRequest {

@@ -30,7 +30,7 @@ import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { compareFields } from "../fields/field-changes.ts";
-import type { Binding } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
 

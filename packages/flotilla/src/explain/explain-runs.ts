@@ -6,7 +6,7 @@ import { isJob } from "../propagation/plan-job.ts";
 import type { Template } from "../propagation/templates.ts";
 import { RERUN_JOBS } from "../flotilla-names.ts";
 import type { Problem } from "./explanation.ts";
-import type { Binding } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 
 /** What a new copy of a run that has begun on other members does; undefined for other kinds. */
 export function runNote(binding: Binding | undefined, manifest: Template): string | undefined {

@@ -23,7 +23,8 @@ import { explainRelease } from "./explain-release.ts";
 import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
 import { fleetOf, planTemplate } from "./plan-template.ts";
-import type { Binding, PlanningDependencies } from "./plan-template.ts";
+import type { PlanningDependencies } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 import { bindingName, APPLIED_PLACEMENT } from "@flotilla/karmada";
 
 export interface ExplainInput extends PlanningDependencies, Pick<ExplainMembersDependencies, "readMember"> {

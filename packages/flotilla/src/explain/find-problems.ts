@@ -4,7 +4,7 @@ import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread, RESP
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
-import type { Binding } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
 import {
   ANSWER_PENDING,

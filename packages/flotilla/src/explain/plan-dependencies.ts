@@ -19,7 +19,8 @@ import {
 import { planAttached } from "../propagation/dependencies/plan-attached.ts";
 import type { Template } from "../propagation/templates.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
-import type { Binding, PlanningDependencies, TemplatePlan } from "./plan-template.ts";
+import type { PlanningDependencies, TemplatePlan } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 import { placeOf as objectPlace } from "./snapshot.ts";
 import { DEPENDENCIES } from "@flotilla/karmada";
 import { UNMANAGED } from "../flotilla-names.ts";

@@ -15,7 +15,7 @@ import { planReleaseStep } from "../rollout/plan/plan-release-step.ts";
 import { planReleases } from "../rollout/plan/plan-releases.ts";
 import { releaseFrom } from "../rollout/release-index.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
-import type { Binding } from "./plan-template.ts";
+import type { Binding } from "./planned-binding.ts";
 
 export interface PlannedRelease {
   /** Which revision each member gets; `pending`: members keep what they have. Unset without a release. */

@@ -6,7 +6,7 @@
  * further steps.
  */
 import { applyMergePatch } from "@flotilla/apimachinery";
-import type { ResourceBinding, Work } from "@flotilla/karmada";
+import type { Work } from "@flotilla/karmada";
 import { formatTime, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -36,8 +36,7 @@ import { planRelease } from "./plan-release.ts";
 import type { PlannedRelease } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findUndivided } from "./undivided-fields.ts";
-
-export type Binding = DeepReadonly<ResourceBinding>;
+import type { Binding } from "./planned-binding.ts";
 
 export type PlanningInterpreter = Pick<
   Interpreter,

@@ -7,7 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsIn, countOf } from "@flotilla/kubernetes";
-import type { Unhealthy } from "./why-unhealthy.ts";
+import type { Unhealthy } from "./unhealthy.ts";
 
 type Observed = DeepReadonly<KubernetesObject>;
 type Judge = (spec: JsonObject, status: JsonObject) => Unhealthy | undefined;

@@ -12,12 +12,7 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
 import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
 import { isKruiseHelper, whyKruiseUnhealthy } from "./why-kruise-unhealthy.ts";
-
-export interface Unhealthy {
-  /** CamelCase, for the condition. */
-  reason: string;
-  message: string;
-}
+import type { Unhealthy } from "./unhealthy.ts";
 
 /** A run that has ended does not recover: these are problems at once. */
 export const FAILED = "Failed";

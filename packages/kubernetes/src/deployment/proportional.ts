@@ -6,7 +6,7 @@ import { DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION, DEPLOYMENT_MAX_REPLICAS_ANNOTAT
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
 import { replicasOf, sumOf } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
-import type { Limits } from "./rollout.ts";
+import type { Limits } from "./rollout-limits.ts";
 
 /** New sizes by name; only changed ones. */
 export function planProportionally(

@@ -22,6 +22,7 @@ import {
   sumOf,
 } from "./replica-sets.ts";
 import type { ReadonlyDeployment } from "./replica-sets.ts";
+import type { Limits } from "./rollout-limits.ts";
 
 export interface RolloutInput {
   deployment: ReadonlyDeployment;
@@ -39,11 +40,6 @@ export interface RolloutPlan {
   sizes: ReadonlyMap<string, number>;
   revision: bigint;
   maxReplicas: number;
-}
-
-export interface Limits {
-  maxSurge: number;
-  maxUnavailable: number;
 }
 
 /** Kubernetes' default for an unset limit. */

@@ -10,9 +10,9 @@ import type { FoundCondition, Status } from "./autoscaler-status.ts";
 import { limit } from "./scaling-limits.ts";
 import type { History, ReadonlyAutoscaler, Sample } from "./scaling-limits.ts";
 import { proposeFor } from "./scaling-metrics.ts";
-import type { MetricProposal } from "./scaling-metrics.ts";
+import type { MetricProposal } from "./metric-proposal.ts";
 import { milliOf } from "./scaling-usage.ts";
-import type { MetricValues } from "./scaling-values.ts";
+import type { MetricValues } from "./metric-values.ts";
 
 const DEFAULT_TOLERANCE = 0.1;
 

@@ -1,34 +1,13 @@
 /** The replica proposal of each metric of an autoscaler. Pure. */
-import type { ResourceUsage } from "../workloads/dependencies.ts";
 import { formatQuantity, quantityOfMilli } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import type { ReadonlyAutoscaler } from "./scaling-limits.ts";
 import { milliOf, replicasByAverage, replicasByUtilization } from "./scaling-usage.ts";
 import type { UsageInput } from "./scaling-usage.ts";
 import { byExternalMetric, byObjectMetric, byPodsMetric } from "./scaling-values.ts";
-import type { MetricValues } from "./scaling-values.ts";
+import type { MetricInput, MetricProposal, MetricStatus } from "./metric-proposal.ts";
+import type { MetricSpec } from "./metric-values.ts";
 
-export type MetricSpec = NonNullable<ReadonlyAutoscaler["spec"]["metrics"]>[number];
 type Target = NonNullable<MetricSpec["resource"]>["target"];
-type MetricStatus = NonNullable<NonNullable<ReadonlyAutoscaler["status"]>["currentMetrics"]>[number];
-
-export interface MetricInput {
-  cluster: string;
-  namespace: string;
-  pods: readonly ReadonlyPod[];
-  currentReplicas: number;
-  podsPerReplica: number;
-  tolerances: UsageInput["tolerances"];
-  usage: ResourceUsage | undefined;
-  /** Custom and external metrics; if unset, the cluster serves none. */
-  values: MetricValues | undefined;
-  nowMs: number;
-}
-
-export type MetricProposal =
-  | { replicas: number; name: string; status: MetricStatus }
-  /** `reason` and `why` for the condition and the event, `problem` with upstream's wrapping. */
-  | { reason: string; why: string; problem: string };
 
 export function proposeFor(metric: MetricSpec, input: MetricInput): MetricProposal {
   const { type, resource, containerResource, pods, object, external } = metric;

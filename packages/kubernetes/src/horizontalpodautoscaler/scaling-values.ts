@@ -5,26 +5,9 @@
 import { formatQuantity, quantityOfMilli } from "@flotilla/apimachinery";
 import { podCondition } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import type { MetricInput, MetricProposal, MetricSpec } from "./scaling-metrics.ts";
+import type { MetricInput, MetricProposal } from "./metric-proposal.ts";
 import { isTolerated, milliOf, replicasByAverage } from "./scaling-usage.ts";
-
-type PodsSource = NonNullable<MetricSpec["pods"]>;
-type ObjectSource = NonNullable<MetricSpec["object"]>;
-type ExternalSource = NonNullable<MetricSpec["external"]>;
-
-/** A value in thousandths. `isPartial`: some clusters did not answer, so it is the least that the value can be. */
-export interface MetricValue {
-  milli: number;
-  isPartial?: boolean;
-}
-
-/** Custom and external metrics as they were read; a string is the error. */
-export interface MetricValues {
-  /** The values of the pods, by pod; undefined for a pod without one. */
-  ofPods(metric: PodsSource["metric"]): ((pod: ReadonlyPod) => number | undefined) | string;
-  ofObject(object: ObjectSource["describedObject"], metric: ObjectSource["metric"]): MetricValue | string;
-  external(metric: ExternalSource["metric"]): MetricValue | string;
-}
+import type { PodsSource, ObjectSource, ExternalSource, MetricValue } from "./metric-values.ts";
 
 const NO_CUSTOM_METRICS = "no custom metrics API (custom.metrics.k8s.io) registered";
 const CUSTOM = "unable to fetch metrics from custom metrics API";

@@ -3,7 +3,7 @@
  * reflected, and a field that no member reports is removed from the template.
  */
 import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
-import type { StatusItem } from "./kind-interpreter.ts";
+import type { StatusItem } from "./status-item.ts";
 import { countOf, statusOf, sumOf, textOf, type WithStatus } from "./replica-status.ts";
 import { TEMPLATE_GENERATION } from "./template-names.ts";
 

@@ -4,7 +4,7 @@
  */
 import { isObject, type JsonObject } from "@flotilla/base";
 import { InterpretError } from "./interpret-error.ts";
-import type { StatusItem } from "./kind-interpreter.ts";
+import type { StatusItem } from "./status-item.ts";
 import type { WithStatus } from "./replica-status.ts";
 
 /** The API's limit in characters; with a longer message the whole status could not be stored. */

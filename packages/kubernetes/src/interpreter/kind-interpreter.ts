@@ -7,6 +7,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { ConditionSums } from "./summed-conditions.ts";
+import type { StatusItem } from "./status-item.ts";
 
 /** The requirements of one replica, in the format of a binding's `replicaRequirements`. */
 export interface ReplicaRequirements {
@@ -58,15 +59,6 @@ export interface Share {
    * returns a copy for it, that copy is applied; without one, the member's copy is removed.
    */
   leaving?: true;
-}
-
-/** One member's report about its copy; an element of a binding's `aggregatedStatus`. */
-export interface StatusItem {
-  clusterName: string;
-  status?: Json;
-  applied?: boolean;
-  appliedMessage?: string;
-  health?: "Healthy" | "Unhealthy" | "Unknown";
 }
 
 export interface Dependency {

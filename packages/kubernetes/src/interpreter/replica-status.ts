@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "./interpret-error.ts";
-import type { StatusItem } from "./kind-interpreter.ts";
+import type { StatusItem } from "./status-item.ts";
 import { TEMPLATE_GENERATION } from "./template-names.ts";
 
 export type WithStatus = DeepReadonly<KubernetesObject> & { readonly status?: unknown };

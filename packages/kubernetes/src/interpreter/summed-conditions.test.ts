@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import type { StatusItem } from "./kind-interpreter.ts";
+import type { StatusItem } from "./status-item.ts";
 import { conditionSums, reflectConditions } from "./summed-conditions.ts";
 
 const sums = conditionSums({

@@ -5,7 +5,7 @@
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { conditionsIn } from "./joined-conditions.ts";
-import type { StatusItem } from "./kind-interpreter.ts";
+import type { StatusItem } from "./status-item.ts";
 import { textOf } from "./replica-status.ts";
 
 interface ConditionInput {

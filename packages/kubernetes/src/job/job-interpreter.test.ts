@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { StatusItem } from "../interpreter/kind-interpreter.ts";
+import type { StatusItem } from "../interpreter/status-item.ts";
 import { jobInterpreter } from "./job-interpreter.ts";
 
 const job = { apiVersion: "batch/v1", kind: "Job", metadata: { name: "report" } } as KubernetesObject;

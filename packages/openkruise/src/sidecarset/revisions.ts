@@ -2,6 +2,7 @@
  * The revisions of a SidecarSet: the injected content, without the strategy and selectors. They are stored in
  * OpenKruise's own namespace, and an older one can be injected. Pure.
  */
+import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
 import {
   SIDECAR_SET_HASH_ANNOTATION,
   SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION,
@@ -12,7 +13,7 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder } from "@flotilla/kubernetes";
 import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
-import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE, SET_NAME_LABEL } from "./sidecarset-names.ts";
+import { KRUISE_NAMESPACE, SET_NAME_LABEL } from "./sidecarset-names.ts";
 import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 
 /** The fields of the spec in a revision; null represents an absent field. */

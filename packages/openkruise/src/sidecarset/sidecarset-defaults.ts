@@ -1,5 +1,5 @@
 /** Defaults of a SidecarSet in OpenKruise's webhook, and the hashes that it writes. */
-import { CUSTOM_VERSION_LABEL } from "./sidecarset-names.ts";
+import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Review } from "@flotilla/apimachinery";
 import { defaultContainer, defaultVolume } from "@flotilla/kubernetes";

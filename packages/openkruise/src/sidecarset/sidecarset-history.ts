@@ -3,6 +3,7 @@
  *
  * Writes: ControllerRevision in OpenKruise's namespace, and this namespace if it is missing.
  */
+import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
 import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import { ControllerRevision, createRevisionHistory, Namespace } from "@flotilla/kubernetes";
@@ -13,7 +14,7 @@ import type {
   RevisionPlan,
   WorkloadDependencies,
 } from "@flotilla/kubernetes";
-import { CUSTOM_VERSION_LABEL, KRUISE_NAMESPACE } from "./sidecarset-names.ts";
+import { KRUISE_NAMESPACE } from "./sidecarset-names.ts";
 import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 
 export interface SidecarSetHistory extends RevisionHistory {

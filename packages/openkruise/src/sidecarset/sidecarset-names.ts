@@ -19,7 +19,6 @@ export const IN_PLACE_STATE_ANNOTATION = "kruise.io/sidecarset-inplace-update-st
 export const WORKING_CONTAINER_ANNOTATION = "kruise.io/sidecarset-working-hotupgrade-container";
 /** On revisions. */
 export const SET_NAME_LABEL = "kruise.io/sidecarset-name";
-export const CUSTOM_VERSION_LABEL = "apps.kruise.io/sidecarset-custom-version";
 /** Distinguishes injected containers from those of the application. */
 export const INJECTED_VARIABLE = "IS_INJECTED";
 export const UPGRADABLE_CONDITION = "SidecarSetUpgradable";

@@ -1,5 +1,6 @@
 /** Validation of SidecarSet, as in OpenKruise's webhook. Both versions are validated as v1beta1. */
-import { CUSTOM_VERSION_LABEL, SET_NAME_LABEL } from "./sidecarset-names.ts";
+import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
+import { SET_NAME_LABEL } from "./sidecarset-names.ts";
 import { equalJson, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
 import { checkSelector, compilePattern, field, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { Admission, AnyAdmission, ClusterReader, FieldError, KindRef, Review } from "@flotilla/apimachinery";

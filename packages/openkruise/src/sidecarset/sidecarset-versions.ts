@@ -2,8 +2,8 @@
  * Converts SidecarSet between v1alpha1 and v1beta1. A namespace is a field in v1alpha1 and a selector in v1beta1, which
  * stays a selector when converted back; the custom version of a set is a label in v1alpha1 and a field in v1beta1.
  */
+import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
 import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
-import { CUSTOM_VERSION_LABEL } from "./sidecarset-names.ts";
 import { isObject, type JsonObject } from "@flotilla/base";
 import { changeObject, objectAt, withMap, without } from "../api/conversion.ts";
 

@@ -4,7 +4,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { showLog } from "../exec/exec.ts";
 import { statusOf } from "../exec/log-lines.ts";
 import type { LogLine } from "../exec/log-lines.ts";
-import type { ContainerOfPod, PodLog, SimulatedRuntime } from "../exec/logs.ts";
+import type { SimulatedRuntime } from "../exec/logs.ts";
+import type { ContainerOfPod, PodLog } from "../exec/pod-log.ts";
 import type { ComponentLogs } from "./component-logs.ts";
 import { IN_PROCESS_ANNOTATION } from "./kruise-manifests.ts";
 

@@ -4,7 +4,7 @@ import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
 import { createFakeClock } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import type { ContainerOfPod, PodLog } from "./logs.ts";
+import type { ContainerOfPod, PodLog } from "./pod-log.ts";
 import { execute, showLog } from "./exec.ts";
 import { SimulatedFiles } from "./files.ts";
 import { readTar, writeTar } from "./tar.ts";

@@ -9,7 +9,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { stepsOf } from "../kubelet/script.ts";
 import { statusOf } from "./log-lines.ts";
-import type { ContainerOfPod, PodLog } from "./logs.ts";
+import type { ContainerOfPod, PodLog } from "./pod-log.ts";
 import { CANNOT_RUN, answerOf } from "./programs.ts";
 import { fileProgram } from "./file-programs.ts";
 import { SimulatedFiles } from "./files.ts";

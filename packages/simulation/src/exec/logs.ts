@@ -6,7 +6,7 @@
  * Reads: Pod. Writes: nothing.
  */
 import { Pod } from "@flotilla/kubernetes";
-import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
 import { execute, showLog } from "./exec.ts";
 import { SimulatedFiles } from "./files.ts";
@@ -15,19 +15,7 @@ import type { ForwardedConnection } from "./forward.ts";
 import type { CommandOptions, CommandStreams, Ended } from "./exec.ts";
 import { logLines, nextLineMs, statusOf } from "./log-lines.ts";
 import type { LogLine } from "./log-lines.ts";
-
-export interface ContainerOfPod {
-  cluster: string;
-  namespace: string;
-  pod: DeepReadonly<JsonObject>;
-  container: string;
-}
-
-export interface PodLog {
-  readonly lines: readonly LogLine[];
-  /** Lines added later. Ends with the container, or when the signal is aborted. */
-  follow(signal: AbortSignal): AsyncIterable<LogLine>;
-}
+import type { ContainerOfPod, PodLog } from "./pod-log.ts";
 
 /** Implements the API server's container runtime interface. */
 export interface SimulatedRuntime {

@@ -4,7 +4,7 @@ import { formatYaml } from "../../src/yaml.ts";
 import { manifestOf } from "../../src/release.ts";
 import { t } from "../i18n.ts";
 import { ApplyPanel } from "../parts/apply-panel.tsx";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 export function EditTab({ view }: TabProps) {
   const current = useMemo(() => formatYaml(manifestOf(view.template)), [view.template]);

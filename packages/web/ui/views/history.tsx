@@ -8,7 +8,7 @@ import { useNow, useTopic } from "../parts/hooks.ts";
 import { Empty, Failed, Loading } from "../parts/states.tsx";
 import { setQuery } from "../router.ts";
 import type { Route } from "../router.ts";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 export function HistoryView({ route }: ViewProps) {
   return (

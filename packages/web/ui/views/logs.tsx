@@ -9,7 +9,7 @@ import { withoutControls } from "../../src/plain-text.ts";
 import { setQuery } from "../router.ts";
 import { subscribe } from "../stream.ts";
 import type { TerminalProps } from "./terminal.tsx";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 /** Memory stays flat, however long a page follows. */
 const MAX_LINES = 5_000;

@@ -16,7 +16,7 @@ import { Empty } from "../parts/states.tsx";
 import { askPlan } from "../plan.ts";
 import type { Plan } from "../plan.ts";
 import { hub } from "../session.ts";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 const PREVIEW_MS = 150;
 

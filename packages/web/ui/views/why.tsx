@@ -9,7 +9,7 @@ import type { FieldChange } from "../parts/field-changes.tsx";
 import { useLoaded, useNow } from "../parts/hooks.ts";
 import { Failed, Loading } from "../parts/states.tsx";
 import { request } from "../session.ts";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 interface ExplainedPolicy {
   kind: string;

@@ -7,7 +7,7 @@ import { HealthWord, toneOf } from "../parts/glyph.tsx";
 import { useNow } from "../parts/hooks.ts";
 import { Empty } from "../parts/states.tsx";
 import { href, objectPath } from "../router.ts";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 export function MembersTab({ view }: TabProps) {
   const nowMs = useNow();

@@ -9,7 +9,7 @@ import { Bar } from "../parts/bar.tsx";
 import { Glyph, toneOf, wordOf } from "../parts/glyph.tsx";
 import { Empty } from "../parts/states.tsx";
 import { href, objectPath } from "../router.ts";
-import type { TabProps } from "./workload.tsx";
+import type { TabProps } from "./tab.ts";
 
 export function TreeTab({ view }: TabProps) {
   const [unfolded, setUnfolded] = useState<ReadonlySet<Health>>(new Set());

@@ -13,10 +13,7 @@ import { Empty, Failed, Loading } from "../parts/states.tsx";
 import { objectPath } from "../router.ts";
 import { MembersTab } from "./workload-members.tsx";
 import { TreeTab } from "./workload-tree.tsx";
-
-export interface TabProps extends ViewProps {
-  view: ObjectView;
-}
+import type { TabProps } from "./tab.ts";
 
 const TABS = ["tree", "members", "release", "why", "logs", "yaml", "history"] as const;
 type TabName = (typeof TABS)[number];

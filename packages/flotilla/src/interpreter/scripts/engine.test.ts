@@ -3,7 +3,8 @@ import { createFakeClock, MetricsText } from "@flotilla/base";
 import { FIRST_RETRY_MS } from "./breaker.ts";
 import { DEFAULT_BUDGET, LuaLimitError, LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 import { createLuaEngine } from "./engine.ts";
-import type { LuaEngine, ScriptOwner } from "./engine.ts";
+import type { LuaEngine } from "./engine.ts";
+import type { ScriptOwner } from "./script-owner.ts";
 import type { LuaProgram } from "./program.ts";
 import type { Quarantine } from "./quarantine.ts";
 

@@ -15,12 +15,7 @@ import { createQuarantine } from "./quarantine.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { ScriptCache } from "./script-cache.ts";
 import { ScriptMetrics, writeScriptMetrics } from "./script-metrics.ts";
-
-/** The owner of a script. A customization has at most one script per operation. */
-export interface ScriptOwner {
-  readonly customization: string;
-  readonly operation: Operation;
-}
+import type { ScriptOwner } from "./script-owner.ts";
 
 export interface LuaEngine {
   /**

@@ -1,7 +1,8 @@
 export { DEFAULT_BUDGET } from "@flotilla/lua";
 export type { LuaBudget } from "@flotilla/lua";
 export { createLuaEngine } from "./engine.ts";
-export type { LuaEngine, ScriptOwner } from "./engine.ts";
+export type { LuaEngine } from "./engine.ts";
+export type { ScriptOwner } from "./script-owner.ts";
 export { LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 export { DISABLED_FUNCTIONS } from "@flotilla/lua";
 export { LIBRARY_NAMES, libraryHas } from "@flotilla/lua";

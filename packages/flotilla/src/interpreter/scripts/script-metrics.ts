@@ -1,7 +1,7 @@
 /** Per-script call metrics, for Prometheus. */
 import { Histogram } from "@flotilla/base";
 import type { Labels, Metric, MetricsText } from "@flotilla/base";
-import type { ScriptOwner } from "./engine.ts";
+import type { ScriptOwner } from "./script-owner.ts";
 import { LuaLimitError } from "@flotilla/lua";
 import { LuaResultError } from "./operations.ts";
 

@@ -1,5 +1,5 @@
 /** A cluster that passed the filters, with its score and known capacity. */
-import type { FleetCluster } from "./fleet.ts";
+import type { FleetCluster } from "./fleet-cluster.ts";
 import type { Candidate } from "./assign.ts";
 
 export interface ScoredCandidate extends Candidate {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { CycleMeter } from "../meter.ts";
-import type { ClusterView, Placement } from "./framework.ts";
+import type { Placement } from "./framework.ts";
+import type { ClusterView } from "./fleet-cluster.ts";
 import { scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { planSchedule } from "./plan-schedule.ts";
 import { APPLIED_PLACEMENT } from "@flotilla/karmada";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { createFleet, readCluster, updateFleet } from "./fleet.ts";
-import type { ClusterView } from "./framework.ts";
+import type { ClusterView } from "./fleet-cluster.ts";
 
 const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): ClusterView => ({
   metadata: { name, ...more },

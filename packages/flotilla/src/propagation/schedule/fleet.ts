@@ -2,18 +2,9 @@
  * The members as scheduling sees them: read from each Cluster once per change and shared by all bindings. A thousand
  * clusters cost a thousand lookups per cycle, not a thousand times parsing quantities and lists.
  */
-import { readCapacity, type Capacity } from "../estimate/index.ts";
-import { servedKey, type ClusterView } from "./framework.ts";
-
-export interface FleetCluster extends Pick<ClusterView, "metadata" | "spec"> {
-  readonly name: string;
-  /** It is being removed: nothing is placed there, and its workloads move. */
-  readonly leaving: boolean;
-  /** `apiVersion/kind` of every served kind. */
-  readonly serves: ReadonlySet<string>;
-  /** Undefined when the member has not reported its resources. */
-  readonly capacity: Capacity | undefined;
-}
+import { readCapacity } from "../estimate/index.ts";
+import { servedKey } from "./framework.ts";
+import type { ClusterView, FleetCluster } from "./fleet-cluster.ts";
 
 export interface Fleet {
   /** Sorted by name, so that no decision depends on list order. */

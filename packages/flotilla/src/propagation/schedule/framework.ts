@@ -5,23 +5,13 @@
  * so a plugin costs only its reads of one cluster. Values that depend on a cluster alone are read when the cluster
  * changes (`fleet.ts`).
  */
-import type { Cluster } from "@flotilla/karmada";
-import type { ClusterSpec } from "@flotilla/apimachinery/facts/cluster-karmada-v1alpha1.ts";
-import type { ObjectMeta } from "@flotilla/apimachinery";
 import type { Placement as ApiPlacement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { ResourceBindingSpec, ResourceBindingStatus } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
 import type { RunView } from "../finished-run.ts";
-import type { FleetCluster } from "./fleet.ts";
+import type { FleetCluster } from "./fleet-cluster.ts";
 import type { Neighbours } from "./workload-groups.ts";
-
-/** The fields of a Cluster that scheduling reads. */
-export type ClusterView = DeepReadonly<{
-  metadata: Pick<ObjectMeta, "name" | "labels" | "deletionTimestamp">;
-  spec?: Pick<ClusterSpec, "provider" | "region" | "zones" | "taints" | "resourceModels">;
-  status?: Pick<NonNullable<Cluster["status"]>, "apiEnablements" | "resourceSummary">;
-}>;
 
 export type Placement = DeepReadonly<ApiPlacement>;
 export type AffinityTerm = NonNullable<Placement["clusterAffinities"]>[number];

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
-import type { BindingSpecView, ClusterView, Placement } from "./framework.ts";
+import type { BindingSpecView, Placement } from "./framework.ts";
+import type { ClusterView } from "./fleet-cluster.ts";
 import { planSchedule } from "./plan-schedule.ts";
 
 const resource = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { deepFreeze } from "@flotilla/base";
-import type { BindingSpecView, BindingStatusView, ClusterView, Placement } from "./framework.ts";
+import type { BindingSpecView, BindingStatusView, Placement } from "./framework.ts";
+import type { ClusterView } from "./fleet-cluster.ts";
 import { planSchedule, type SchedulePlan, type ScheduleInput } from "./plan-schedule.ts";
 import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 

@@ -3,7 +3,8 @@ import { omitZero } from "@flotilla/base";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFleet } from "./fleet.ts";
-import type { BindingSpecView, ClusterView, Placement } from "./framework.ts";
+import type { BindingSpecView, Placement } from "./framework.ts";
+import type { ClusterView } from "./fleet-cluster.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
 import { scheduleCycle, type CycleResult } from "./schedule-cycle.ts";
 

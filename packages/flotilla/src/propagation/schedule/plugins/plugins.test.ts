@@ -6,10 +6,10 @@ import {
   fits,
   rejects,
   type BindingSpecView,
-  type ClusterView,
   type FilterPlugin,
   type Verdict,
 } from "../framework.ts";
+import type { ClusterView } from "../fleet-cluster.ts";
 import { apiEnablement } from "./api-enablement.ts";
 import { clusterAffinity } from "./cluster-affinity.ts";
 import { clusterEviction } from "./cluster-eviction.ts";

@@ -1,0 +1,3 @@
+/** What the fields of a kind do, by their path. */
+
+export type FieldDescriptions = Readonly<Record<string, string>>;
