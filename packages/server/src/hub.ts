@@ -1,6 +1,6 @@
 /**
  * Composes the roles in one process: API server, hub controllers, member controllers, and the agent of members that
- * pull. No network and no files: `fleet.ts` adds those, and tests run this with a fake clock and a store in memory.
+ * pull. No network and no files: `hub-process.ts` adds those, and tests run this with a fake clock and a store in memory.
  */
 import { HUB } from "@flotilla/apimachinery";
 import type { ApiServer, Cache } from "@flotilla/apiserver";
