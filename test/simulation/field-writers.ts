@@ -1,9 +1,10 @@
 /**
- * Records which stage of the pipeline writes which field of the hub's objects, in the notation of `pipeline.ts`.
+ * Records which part of the hub writes which field of the hub's objects, in the notation of `pipeline.ts`.
  * Metadata and spec come from the responses of the server, by the part of the hub that sent the request. Statuses are
  * written by one writer for several stages, so their changes come from that writer, by owner.
  */
 import { channel } from "node:diagnostics_channel";
+import { Readable } from "node:stream";
 import { HUB } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
@@ -14,20 +15,28 @@ import type { StatusChange } from "@flotilla/controller-runtime";
 
 type AnyObject = DeepReadonly<KubernetesObject> & JsonObject;
 
+const USER = "user";
+const ADMISSION = "admission";
+/** The part of `fleet.client`, through which members join, too. */
+const FLEET_CLIENT = "system";
+
 interface FieldWrite {
-  stage: string;
+  /** A stage of the pipeline, or another part of the hub. */
+  part: string;
   field: string;
 }
 
 export interface FieldWriters {
   wrap(transport: Transport, part: string): Transport;
-  /** Notes what a user wrote, so that it counts as no stage's change. */
-  wroteByUser(object: unknown): void;
+  /** What `write` sends through the fleet's own client counts as no part's change. */
+  asUser<T>(write: () => Promise<T>): Promise<T>;
+  /** Notes an object as it is stored: what no response contained was written by the API server's admission. */
+  found(object: unknown): void;
   observed(): FieldWrite[];
   close(): void;
 }
 
-/** The kinds of the table; everything else that a policy selects is the `template`. */
+/** The kinds of the table that have two scopes or are written by stages alone. What a user applied is a `template`. */
 const KINDS: Readonly<Record<string, string>> = {
   ResourceBinding: "ResourceBinding",
   ClusterResourceBinding: "ResourceBinding",
@@ -55,12 +64,19 @@ const PRODUCERS: Readonly<Record<string, string>> = {
 /** Parts through which a `StatusWriter` writes, which reports its changes itself. */
 const STATUS_PARTS: ReadonlySet<string> = new Set(["status", "policies", "aggregate"]);
 
-export function recordFieldWriters(stages: ReadonlySet<string>): FieldWriters {
+/** Configuration of the fleet, which a user applies and no policy selects. */
+const CONFIGURATION = /^[a-z]+\.karmada\.io\/|^flotilla\.dev\/|\.open-cluster-management\.io\//;
+/** Events and decisions are only ever created; a Lease belongs to its holder. */
+const RECORDS: ReadonlySet<string> = new Set(["Event", "Lease", "Decision"]);
+
+export function recordFieldWriters(): FieldWriters {
   const observed = new Map<string, FieldWrite>();
   const versions = new Map<string, AnyObject>();
   /** Bindings that `dependencies` created: there it also writes what match writes elsewhere. */
   const attached = new Set<string>();
-  const add = (stage: string, field: string): void => void observed.set(`${stage} ${field}`, { stage, field });
+  const templates = new Set<string>();
+  let userWrites = 0;
+  const add = (part: string, field: string): void => void observed.set(`${part} ${field}`, { part, field });
 
   const note = (part: string, after: AnyObject): void => {
     const { kind, metadata } = after;
@@ -69,11 +85,24 @@ export function recordFieldWriters(stages: ReadonlySet<string>): FieldWriters {
     const isNewer = Number(metadata.resourceVersion) > Number(before?.metadata.resourceVersion ?? 0);
     if (before && !isNewer) return;
     versions.set(id, after);
-    if (!stages.has(part)) return;
+    if (part === USER && !before && !CONFIGURATION.test(after.apiVersion)) templates.add(id);
+    if (part === USER || RECORDS.has(kind)) return;
     if (part === "dependencies" && !before) attached.add(id);
-    const name = part === "dependencies" && attached.has(id) ? "attached" : (KINDS[kind] ?? "template");
+    const name =
+      part === "dependencies" && attached.has(id)
+        ? "attached"
+        : (KINDS[kind] ?? (templates.has(id) ? "template" : kind));
     for (const field of changedFields(before, after)) add(part, `${name}.${field}`);
     if (!STATUS_PARTS.has(part) && !equalJson(before?.["status"], after["status"])) add(part, `${name}.status`);
+  };
+  /** The object whose `/scale` was written, as it is now; other objects unchanged. */
+  const withScale = (written: AnyObject): AnyObject => {
+    if (written.kind !== "Scale") return written;
+    const { uid } = written.metadata;
+    const scaled = [...versions.values()].find(({ metadata }) => metadata.uid === uid) ?? written;
+    const spec = { ...(scaled["spec"] as JsonObject), replicas: (written["spec"] as { replicas: number }).replicas };
+    const { resourceVersion } = written.metadata;
+    return { ...scaled, metadata: { ...scaled.metadata, resourceVersion }, spec } as unknown as AnyObject;
   };
   const onStatus = (message: unknown): void => {
     const { kind, owner, before, after } = message as StatusChange;
@@ -92,12 +121,29 @@ export function recordFieldWriters(stages: ReadonlySet<string>): FieldWriters {
       async send(request, signal) {
         const object = await transport.send(request, signal);
         if (!["create", "update", "patch", "apply"].includes(request.verb)) return object;
-        if (request.path.cluster === HUB) note(part, object as AnyObject);
-        else if (stages.has(part)) add(part, "member");
+        const author = part === FLEET_CLIENT && userWrites > 0 ? USER : part;
+        if (request.path.cluster === HUB) note(author, withScale(object as AnyObject));
+        else if (part === "execute") add(part, "member");
         return object;
       },
+      // Autoscalers write `/scale`, whose kind the client does not know.
+      async raw(request, signal) {
+        const answer = await transport.raw(request, signal);
+        if (request.method !== "PUT" || request.cluster !== HUB || answer.status >= 300) return answer;
+        const chunks = await Array.fromAsync(answer.body);
+        note(part, withScale(JSON.parse(Buffer.concat(chunks).toString()) as AnyObject));
+        return { ...answer, body: Readable.from(chunks) };
+      },
     }),
-    wroteByUser: (object) => note("user", object as AnyObject),
+    async asUser(write) {
+      userWrites++;
+      try {
+        return await write();
+      } finally {
+        userWrites--;
+      }
+    },
+    found: (object) => note(ADMISSION, object as AnyObject),
     observed: () => [...observed.values()],
     close() {
       channel(STATUS_CHANGES).unsubscribe(onStatus);

@@ -2,6 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import {
   Cluster,
   ClusterPropagationPolicy,
+  CronFederatedHpa,
+  FederatedHpa,
+  FederatedResourceQuota,
   OverridePolicy,
   PropagationPolicy,
   ResourceInterpreterCustomization,
@@ -24,7 +27,7 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { RolloutStrategy } from "@flotilla/flotilla";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { pipeline } from "../../packages/flotilla/src/propagation/pipeline.ts";
+import { otherWriters, pipeline } from "../../packages/flotilla/src/propagation/pipeline.ts";
 import { recordFieldWriters } from "./field-writers.ts";
 import type { FieldWriters } from "./field-writers.ts";
 import { RETAIN_STRATEGY } from "./rules-fleet.ts";
@@ -69,12 +72,10 @@ test("every stage reads something that an earlier stage, a user or a member wrot
 const MINUTE_MS = 60_000;
 const MEMBERS = ["member1", "member2", "member3"];
 const FAULT = "simulation.flotilla.dev/fault";
-const stages = new Set(pipeline.map(({ name }) => name));
-
 let fleet: TestFleet;
 let writers: FieldWriters;
 async function start(): Promise<void> {
-  writers = recordFieldWriters(stages);
+  writers = recordFieldWriters();
   fleet = await startTestFleet({
     members: MEMBERS,
     nodes: 1,
@@ -85,12 +86,12 @@ async function start(): Promise<void> {
 }
 
 async function create<T extends KubernetesObject>(kind: Kind<T>, object: DeepReadonly<T>): Promise<void> {
-  writers.wroteByUser(await fleet.client.create(kind, HUB, object));
+  await writers.asUser(() => fleet.client.create(kind, HUB, object));
 }
 async function patch<T extends KubernetesObject>(kind: Kind<T>, name: string, change: object): Promise<void> {
   const namespace = kind.scope === "Namespaced" ? "shop" : undefined;
   const key = { cluster: HUB, namespace, name };
-  writers.wroteByUser(await fleet.client.patch(kind, key, change as Json, { type: "merge" }));
+  await writers.asUser(() => fleet.client.patch(kind, key, change as Json, { type: "merge" }));
 }
 const policyOf = (name: string, apiVersion: string, kind: string) =>
   makePolicy(`shop/${name}`).selects(apiVersion, kind, name).weights({ member1: 1, member2: 1, member3: 1 });
@@ -357,6 +358,60 @@ async function moveClusterRole(): Promise<void> {
   await fleet.run(MINUTE_MS);
 }
 
+/** Below the least replicas that its FederatedHPA allows; later a CronFederatedHPA scales it. */
+async function scaleAutomatically(): Promise<void> {
+  await create(PropagationPolicy, policyOf("busy", "apps/v1", "Deployment").build());
+  await create(Deployment, makeDeployment("shop/busy").replicas(2).build());
+  await fleet.run(MINUTE_MS);
+  const scaleTargetRef = { apiVersion: "apps/v1", kind: "Deployment", name: "busy" };
+  const target = { type: "Utilization", averageUtilization: 50 } as const;
+  await create(FederatedHpa, {
+    apiVersion: "autoscaling.karmada.io/v1alpha1",
+    kind: "FederatedHPA",
+    metadata: { namespace: "shop", name: "busy" },
+    spec: {
+      scaleTargetRef,
+      minReplicas: 4,
+      maxReplicas: 9,
+      metrics: [{ type: "Resource", resource: { name: "cpu", target } }],
+    },
+  });
+  await fleet.run(2 * MINUTE_MS);
+  await patch(FederatedHpa, "busy", { spec: { minReplicas: 3, maxReplicas: 3 } });
+  await create(CronFederatedHpa, {
+    apiVersion: "autoscaling.karmada.io/v1alpha1",
+    kind: "CronFederatedHPA",
+    metadata: { namespace: "shop", name: "busy" },
+    spec: {
+      scaleTargetRef: { apiVersion: "autoscaling.karmada.io/v1alpha1", kind: "FederatedHPA", name: "busy" },
+      rules: [{ name: "often", schedule: "* * * * *", targetMinReplicas: 5, targetMaxReplicas: 6 }],
+    },
+  });
+  await fleet.run(2 * MINUTE_MS);
+}
+
+/** A quota with an assignment: admission reserves what a new placement uses, and the controller releases it. */
+async function countQuota(): Promise<void> {
+  await create(FederatedResourceQuota, {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "FederatedResourceQuota",
+    metadata: { namespace: "shop", name: "team" },
+    spec: { overall: { cpu: "5000" }, staticAssignments: [{ clusterName: "member1", hard: { cpu: "1000" } }] },
+  });
+  await fleet.run(MINUTE_MS);
+  await create(PropagationPolicy, policyOf("counted", "apps/v1", "Deployment").build());
+  const counted = makeDeployment("shop/counted").with(({ spec }) => {
+    const [container] = spec.template.spec?.containers ?? [];
+    if (container) container.resources = { requests: { cpu: "1" } };
+  });
+  await create(Deployment, counted.replicas(3).build());
+  await fleet.run(MINUTE_MS);
+  writers.found(await fleet.client.get(FederatedResourceQuota, { cluster: HUB, namespace: "shop", name: "team" }));
+  await patch(Deployment, "counted", { spec: { replicas: 1 } });
+  await fleet.run(MINUTE_MS);
+}
+
+const kindOf = (field: string): string => field.replace(/[.[].*/, "");
 /** Whether a row of the table covers a field: the same, a part of it, or a key that begins with its prefix. */
 function covers(row: string, field: string): boolean {
   if (field === row) return true;
@@ -379,18 +434,30 @@ test("a running fleet writes every field of the table, and only the stage that t
   await moveJob();
   await placeComponents();
   await failOverride();
+  await scaleAutomatically();
+  await countQuota();
 
-  const rows = pipeline.flatMap(({ name, writes }) => writes.map((row) => ({ stage: name, row })));
-  const observed = writers.observed();
-  const foreign = observed.filter(
-    ({ stage, field }) => !rows.some((row) => row.stage === stage && covers(row.row, field)),
+  const rows = [...pipeline.map(({ name, writes }) => ({ part: name, writes })), ...otherWriters].flatMap(
+    ({ part, writes }) => writes.map((row) => ({ part, row })),
   );
+  const observed = writers.observed();
+  const isOfPipeline = (field: string): boolean =>
+    pipeline.some(({ writes }) => writes.some((row) => kindOf(row) === kindOf(field)));
+  /** Other objects need a row only where two parts write the same field. */
+  const isShared = ({ part, field }: (typeof observed)[number]): boolean =>
+    observed.some(
+      (other) =>
+        other.part !== part && (other.field === field || covers(other.field, field) || covers(field, other.field)),
+    );
+  const foreign = observed
+    .filter((one) => isOfPipeline(one.field) || isShared(one))
+    .filter(({ part, field }) => !rows.some((row) => row.part === part && covers(row.row, field)));
   const silent = rows.filter(
-    ({ stage, row }) =>
+    ({ part, row }) =>
       !observed.some(
         // The binding of an attached dependency is a binding, too.
         (one) =>
-          one.stage === stage &&
+          one.part === part &&
           (covers(row, one.field) || covers(row, one.field.replace(/^attached/, "ResourceBinding"))),
       ),
   );

@@ -167,3 +167,67 @@ export const pipeline: readonly Stage[] = [
     ],
   },
 ];
+
+/**
+ * The other parts of the hub that write objects of the pipeline, or a field that a second part writes as well. The same
+ * test checks these rows.
+ */
+export const otherWriters: readonly { part: string; writes: readonly string[]; reason: string }[] = [
+  {
+    part: "namespaces",
+    writes: ["Work.metadata", "Work.spec"],
+    reason: "has Works of its own: one for each namespace and member",
+  },
+  {
+    part: "quota",
+    writes: ["Work.metadata", "Work.spec"],
+    reason: "has Works of its own: one for each static assignment of a FederatedResourceQuota",
+  },
+  {
+    part: "quota",
+    writes: ["FederatedResourceQuota.status"],
+    reason: "counts the bindings, and releases what they give back; both writers use compare-and-set",
+  },
+  {
+    part: "admission",
+    writes: ["FederatedResourceQuota.status"],
+    reason: "reserves what a placement adds to `overallUsed` before the binding is stored",
+  },
+  {
+    part: "autoscaling",
+    writes: ["template.spec.replicas"],
+    reason: "scales a template as a user does, through `/scale`; the user leaves the field to the FederatedHPA",
+  },
+  {
+    part: "system",
+    writes: ["Work.metadata.finalizers"],
+    reason: "the controller manager removes the finalizer of `execute` after the objects on the member were deleted",
+  },
+  {
+    part: "system",
+    writes: ["Cluster.spec.taints", "Cluster.status"],
+    reason: "a join creates the Cluster with its first status and its taints",
+  },
+  { part: "membership", writes: ["Cluster.status"], reason: "reports the health of a joined member" },
+  {
+    part: "lifecycle",
+    writes: ["Cluster.spec.taints"],
+    reason: "maintains the taints of the conditions; each taint has one writer",
+  },
+  { part: "apis", writes: ["ManagedCluster.spec.taints"], reason: "copies the taints of the paired Cluster" },
+  {
+    part: "registration",
+    writes: ["ManagedCluster.spec.taints"],
+    reason: "maintains OCM's own taints for unavailable members",
+  },
+  {
+    part: "system",
+    writes: ["Namespace.metadata", "Namespace.spec", "Namespace.status"],
+    reason: "creates the namespace of a member's Works; the fields are the API server's defaults",
+  },
+  {
+    part: "registration",
+    writes: ["Namespace.metadata", "Namespace.spec", "Namespace.status"],
+    reason: "creates the namespace of a ManagedCluster; the fields are the API server's defaults",
+  },
+];
