@@ -3,6 +3,7 @@
  * is written. The rules are Kubernetes' own, oddities included: `ipv4` accepts leading zeros, `duration` matches
  * anywhere in the text, and a single-label host name has at most one dash.
  */
+import { parseGoDuration } from "./go-duration.ts";
 import { isIPv6 } from "node:net";
 
 /** Longer strings are not dates, addresses or durations; the limit keeps every regular expression below cheap. */
@@ -18,7 +19,6 @@ const HOSTNAME =
   /^([a-zA-Z0-9\p{S}\p{L}](-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?|([a-zA-Z0-9\p{S}\p{L}]([-a-zA-Z0-9\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?\.)+[a-zA-Z\p{L}]{2,63})$/u;
 const MAC = /^[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4}[0-9a-f]{2}(?:\1[0-9a-f]{2}\1[0-9a-f]{2}|(?:\1[0-9a-f]{2}){14})?$/i;
 const DOTTED_MAC = /^[0-9a-f]{4}(?:\.[0-9a-f]{4}){2}(?:\.[0-9a-f]{4}|(?:\.[0-9a-f]{4}){7})?$/i;
-const GO_DURATION = /^[-+]?(0|(\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)((\d+(\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h))*)$/;
 const WORD_DURATION = /(\d+)\s*([A-Za-zµ]+)/g;
 const DURATION_UNIT = /^(?:ns|nano.*|us|µs|micro.*|ms|milli.*|s|sec.*|m|min.*|h|hr|hour.*|d|day.*|w|wk|week.*)$/i;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -57,7 +57,7 @@ function isDateTime(text: string): boolean {
 }
 
 function isDuration(text: string): boolean {
-  if (GO_DURATION.test(text)) return true;
+  if (parseGoDuration(text) !== undefined) return true;
   for (const [, , unit = ""] of text.matchAll(WORD_DURATION)) if (DURATION_UNIT.test(unit)) return true;
   return false;
 }

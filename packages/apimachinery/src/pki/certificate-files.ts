@@ -6,6 +6,7 @@
  * they still match. Files have mode 0600, the directory 0700. The file of an authority may have several pairs: the first
  * signs, and what any of them signed is accepted. So an authority is replaced while clients of both are served.
  */
+import { splitCertificates } from "./pem.ts";
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { chmod, mkdir, open, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -161,7 +162,7 @@ export async function readPairs(path: string, mayWrite: boolean): Promise<KeyPai
   // Copied or restored files often lose their mode; a key that others can read is protected before it is used.
   if (mayWrite && ((await stat(path)).mode & 0o077) !== 0) await chmod(path, SECRET_FILE_MODE);
   const keys = text.match(/-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n?/g) ?? [];
-  const certificates = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\n?/g) ?? [];
+  const certificates = splitCertificates(text).map((certificate) => `${certificate}\n`);
   const pairs = certificates.map((certificate, index) => ({ certificate, key: keys[index] ?? "" }));
   if (
     pairs.length === 0 ||

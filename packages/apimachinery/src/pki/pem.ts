@@ -44,3 +44,8 @@ export function writePem(label: string, bytes: Uint8Array): string {
       .match(/.{1,64}/g) ?? [];
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`, ""].join("\n");
 }
+
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+
+/** The certificates of a bundle as PEM blocks, each as it stands in the text; they are not parsed. */
+export const splitCertificates = (text: string): string[] => text.match(CERTIFICATE) ?? [];

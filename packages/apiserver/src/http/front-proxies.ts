@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { setOwn } from "@flotilla/base";
-import { ConfigurationError, unauthorized } from "@flotilla/apimachinery";
+import { ConfigurationError, unauthorized, splitCertificates } from "@flotilla/apimachinery";
 import { authenticatedUser } from "../access/bearer-tokens.ts";
 import type { UserInfo } from "../request/user-info.ts";
 
@@ -34,8 +34,6 @@ export interface FrontProxies {
    */
   userOf(proxy: string, rawHeaders: readonly string[]): UserInfo | undefined;
 }
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
 
 /** Throws `ConfigurationError`. `ownCa` has the authorities of client certificates. */
 export function createFrontProxies(settings: FrontProxySettings, ownCa: string | undefined): FrontProxies {
@@ -77,7 +75,7 @@ export function isSignedBy(certificate: X509Certificate, authority: X509Certific
 
 /** Every certificate of a PEM. Throws for one that cannot be read. */
 export const certificatesIn = (pem: string): X509Certificate[] =>
-  (pem.match(CERTIFICATE) ?? []).map((each) => new X509Certificate(each));
+  splitCertificates(pem).map((each) => new X509Certificate(each));
 
 function readAuthorities(pem: string): X509Certificate[] {
   try {

@@ -1,5 +1,5 @@
 /** The query options of reads and writes, validated as kube-apiserver does. */
-import { badRequest, field, invalid } from "@flotilla/apimachinery";
+import { badRequest, field, invalid, parseGoDurationMs } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import { plainError } from "./context.ts";
 import type { RequestContext } from "./context.ts";
@@ -173,27 +173,15 @@ export function integerOf(text: string | null): number | undefined {
 /** True for any value, even an empty one, except `0` and `false`. */
 export const flagOf = (text: string | null): boolean => text !== null && text !== "0" && text.toLowerCase() !== "false";
 
-const DURATION = /^[-+]?((\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h))+$/;
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
-
 /** The timeout that the request specifies. The front end enforces the limit of `longestMs`. */
 export function timeoutMsOf(query: URLSearchParams, longestMs: number): number | undefined {
   const timeout = query.get("timeout");
   if (timeout === null || timeout === "" || timeout === "0") return undefined;
-  if (!DURATION.test(timeout))
+  const givenMs = parseGoDurationMs(timeout);
+  if (givenMs === undefined)
     throw badRequest(
       `invalid timeout specified in the request URL - time: invalid duration ${JSON.stringify(timeout)}`,
     );
-  let totalMs = 0;
-  for (const [, amount = "0", unit = "s"] of timeout.matchAll(/([\d.]+)([a-zµ]+)/g))
-    totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
+  const totalMs = Math.abs(givenMs);
   return totalMs === 0 || totalMs >= longestMs ? undefined : totalMs;
 }

@@ -1,4 +1,5 @@
 /** Timestamps and durations, with nanosecond precision, from year 1 to 9999. */
+import { parseGoDuration } from "@flotilla/apimachinery";
 import { decimal } from "./numbers.ts";
 import { CelDuration, CelError, CelTimestamp } from "./values.ts";
 
@@ -74,37 +75,10 @@ export function formatTimestamp({ seconds, nanos, zone }: CelTimestamp): string 
   return `${String(date.getUTCFullYear()).padStart(4, "0")}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}T${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}${fraction}${offset}`;
 }
 
-const UNITS: ReadonlyMap<string, bigint> = new Map([
-  ["ns", 1n],
-  ["us", 1000n],
-  ["µs", 1000n],
-  ["μs", 1000n],
-  ["ms", 1_000_000n],
-  ["s", SECOND],
-  ["m", 60n * SECOND],
-  ["h", 3600n * SECOND],
-]);
-const DURATION_PART = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
-
 /** Go's durations: `1h30m`, `-1.5s`; undefined for other formats. */
 export function parseDuration(text: string): CelDuration | undefined {
-  if (text.length > 200) return undefined;
-  const sign = text.startsWith("-") ? -1n : 1n;
-  const body = text.replace(/^[+-]/, "");
-  if (body === "0") return new CelDuration(0n);
-  if (body === "") return undefined;
-  let total = 0n;
-  DURATION_PART.lastIndex = 0;
-  while (DURATION_PART.lastIndex < body.length) {
-    const match = DURATION_PART.exec(body);
-    if (!match) return undefined;
-    const [, whole = "", fraction = "", unit = ""] = match;
-    if (whole === "" && fraction === "") return undefined;
-    const scale = UNITS.get(unit) ?? 1n;
-    total += BigInt(whole || "0") * scale + (BigInt(fraction || "0") * scale) / 10n ** BigInt(fraction.length);
-  }
-  const nanos = sign * total;
-  return nanos < MIN_NANOS || nanos > MAX_NANOS ? undefined : new CelDuration(nanos);
+  const nanos = parseGoDuration(text);
+  return nanos === undefined ? undefined : new CelDuration(nanos);
 }
 
 export function formatDuration({ nanos }: CelDuration): string {

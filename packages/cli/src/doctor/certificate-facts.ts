@@ -1,4 +1,5 @@
 /** Expiry of certificates and tokens. Pure. */
+import { splitCertificates } from "@flotilla/apimachinery";
 import { X509Certificate } from "node:crypto";
 import { isObject } from "@flotilla/base";
 
@@ -9,10 +10,7 @@ export interface Lifetime {
 
 /** From PEM or DER; of several certificates the one that expires first. Undefined if there is no certificate. */
 export function certificateLifetime(data: string | Uint8Array): Lifetime | undefined {
-  const blocks =
-    typeof data === "string"
-      ? (data.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? []).slice(0, MAX_CERTIFICATES)
-      : [data];
+  const blocks = typeof data === "string" ? splitCertificates(data).slice(0, MAX_CERTIFICATES) : [data];
   const found = blocks.flatMap((block) => readLifetime(block) ?? []);
   return found.toSorted((a, b) => a.toMs - b.toMs)[0];
 }

@@ -5,6 +5,7 @@
  * A server that offers HTTP/2 is called with it, others with HTTP/1.1 and kept connections. Redirects are not followed: the
  * configuration defines the server and its CA.
  */
+import { splitCertificates } from "@flotilla/apimachinery";
 import { X509Certificate } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import http2 from "node:http2";
@@ -267,11 +268,9 @@ function connectionError(error: Error & { code?: unknown }): WebhookError {
   );
 }
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
-
 /** For an invalid bundle Node trusts no CA; this is reported here once instead of by every call. */
 function certificatesIn(caBundle: string): string[] {
-  const found = Buffer.from(caBundle, "base64").toString("latin1").match(CERTIFICATE) ?? [];
+  const found = splitCertificates(Buffer.from(caBundle, "base64").toString("latin1"));
   if (found.length === 0) throw new WebhookError("configuration", "clientConfig.caBundle contains no PEM certificate");
   try {
     return found.map((certificate) => new X509Certificate(certificate).toString());

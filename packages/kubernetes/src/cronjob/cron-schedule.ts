@@ -1,3 +1,4 @@
+import { parseGoDurationMs } from "@flotilla/apimachinery";
 /**
  * Parses schedules with the five fields of cron, and their time zones; error messages are those of upstream's library.
  */
@@ -92,28 +93,10 @@ function readDescriptor(descriptor: string): CronSchedule | string {
   return { everyMs: Math.max(1000, duration - (duration % 1000)) };
 }
 
-const DURATION = /^([+-]?)((?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/;
-const UNIT_MS: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  μs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-};
-
 /** Milliseconds of a duration such as `1h30m`, or an error message. */
 function parseDuration(text: string): number | string {
-  if (/^[+-]?0$/.test(text)) return 0;
-  const [, sign, parts] = DURATION.exec(text) ?? [];
-  if (parts === undefined)
-    return `time: ${/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? "missing unit in duration" : "invalid duration"} ${JSON.stringify(text)}`;
-  let totalMs = 0;
-  for (const [, amount, unit = ""] of parts.matchAll(/([\d.]+)([^\d.]+)/g))
-    totalMs += Number(amount) * (UNIT_MS[unit] ?? 0);
-  return sign === "-" ? -totalMs : totalMs;
+  const problem = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/.test(text) ? "missing unit in duration" : "invalid duration";
+  return parseGoDurationMs(text) ?? `time: ${problem} ${JSON.stringify(text)}`;
 }
 
 function readField(text: string, bounds: Bounds): CronField | string {

@@ -1,12 +1,7 @@
-/** Durations of our own kinds: `90s`, `1h30m`. */
-const UNITS_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+/** Durations of our own kinds, as their schema admits them: `90s`, `1h30m`. */
+import { parseGoDurationMs } from "@flotilla/apimachinery";
 
-export function durationMs(text: string): number {
-  let total = 0;
-  for (const [, amount = "0", unit = "s"] of text.matchAll(/(\d+)(ms|h|m|s)/g))
-    total += Number(amount) * (UNITS_MS[unit] ?? 0);
-  return total;
-}
+export const durationMs = (text: string): number => parseGoDurationMs(text) ?? 0;
 
 /** `90 s`, `5 min`, `2 h`: for sentences. */
 export function renderDuration(ms: number): string {
