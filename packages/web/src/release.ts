@@ -21,7 +21,7 @@ interface Paths {
 const ROLLING = ["spec", "updateStrategy", "rollingUpdate"];
 const PATHS: Readonly<Record<string, Paths>> = {
   "apps.kruise.io/CloneSet": { partition: [...ROLLING, "partition"], paused: [...ROLLING, "paused"] },
-  // Its first version has them one level higher.
+  // v1alpha1 has these fields one level higher.
   "apps.kruise.io/v1alpha1/CloneSet": {
     partition: ["spec", "updateStrategy", "partition"],
     paused: ["spec", "updateStrategy", "paused"],

@@ -38,7 +38,7 @@ const VERDICTS: Readonly<Record<Health, { reason: string; message: string }>> = 
 export const CUT_OFF = "is cut off, because it exceeded a limit";
 const isCutOff = (message: string | undefined): boolean => message?.includes(CUT_OFF) === true;
 
-/** How the message of a member begins that was not ready and answers, until the threshold has passed. */
+/** Starts the message of a member that answers again and is reported NotReady until the threshold has passed. */
 export const ANSWERS_AGAIN = "cluster answers again";
 
 /** The trend after a probe. */

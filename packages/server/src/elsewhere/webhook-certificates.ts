@@ -38,7 +38,7 @@ import {
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Certificates live a year, authorities ten. */
 const RENEW_BEFORE_MS = 60 * DAY_MS;
-/** An authority is trusted before it signs: everybody has read it when the last one expires. */
+/** An authority is trusted before it signs: every API server has read it before the last one expires. */
 const REPLACE_AUTHORITY_BEFORE_MS = 400 * DAY_MS;
 const MAX_ATTEMPTS = 5;
 
