@@ -7,6 +7,7 @@ import { formatYaml } from "@flotilla/apimachinery";
 import { checkClusterName } from "../agent/cluster-name.ts";
 import { agentManifests } from "../agent/manifests.ts";
 import { defineCommand } from "../command.ts";
+import { logOptions } from "./log-flags.ts";
 
 const DAY_SECONDS = 24 * 60 * 60;
 const MINUTE_MS = 60_000;
@@ -168,8 +169,7 @@ export const agentCommand = defineCommand({
         provider: flags["cluster-provider"] || undefined,
         region: flags["cluster-region"] || undefined,
         zones: (flags["cluster-zones"] ?? "").split(",").filter((zone) => zone !== ""),
-        logLevel: flags["log-level"] as "info",
-        logFormat: flags["log-format"] === "text" ? "text" : "json",
+        ...logOptions(flags),
         metricsAddress: flags["metrics-address"],
       },
       (text) => output.say(text),

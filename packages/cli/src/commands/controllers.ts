@@ -3,6 +3,7 @@ import { UsageError } from "@flotilla/base";
 import { CONTROLLER_GROUPS } from "@flotilla/flotilla";
 import type { ControllerGroup, Shard } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
+import { logFlags, logOptions } from "./log-flags.ts";
 import { controllerFlags, controllerOptions, namesIn } from "./serve-flags.ts";
 
 export const controllersCommand = defineCommand({
@@ -59,18 +60,7 @@ export const controllersCommand = defineCommand({
       description: "serve /metrics, /metrics/members, /healthz and /readyz there, for example 127.0.0.1:9103",
     },
     ...controllerFlags,
-    "log-format": {
-      type: "string",
-      choices: ["json", "text"],
-      default: "text",
-      description: "format of log lines on standard error",
-    },
-    "log-level": {
-      type: "string",
-      choices: ["debug", "info", "warn", "error"],
-      default: "warn",
-      description: "what to log to standard error",
-    },
+    ...logFlags,
   },
   async run({ flags, output, signal, roles }) {
     if (!flags.kubeconfig && !flags["in-cluster"])
@@ -92,8 +82,7 @@ export const controllersCommand = defineCommand({
               : "standing by: this process has lost the Lease and its controllers have stopped; it waits for the Lease again",
           ),
         metricsAddress: flags["metrics-address"],
-        logLevel: flags["log-level"] as "warn",
-        logFormat: flags["log-format"] === "json" ? "json" : "text",
+        ...logOptions(flags),
       },
       (text) => output.progress(text),
       signal,

@@ -1,11 +1,10 @@
 /** Flags that `up`, `apiserver` and `controllers` share, and the options that they mean. */
 import { UsageError } from "@flotilla/base";
 import type { Flag, FlagValues, CommandContext } from "../command.ts";
+import { LOG_LEVELS, logOptions } from "./log-flags.ts";
 import { storeFlags, storeOptions } from "./store-flags.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { ControllerOptions, HubProcessOptions } from "../fleet.ts";
-
-const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 
 export const hubProcessFlags = {
   data: {
@@ -363,8 +362,7 @@ export function hubProcessOptions(
     keys: flags.keys,
     shutdownDelayMs: flags["shutdown-delay"] * 1000,
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
-    logLevel: flags["log-level"] as HubProcessOptions["logLevel"],
-    logFormat: flags["log-format"] === "json" ? "json" : "text",
+    ...logOptions(flags),
     audit: {
       policyFile: flags["audit-policy-file"],
       log:

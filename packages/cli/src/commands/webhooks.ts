@@ -3,6 +3,7 @@ import { UsageError } from "@flotilla/base";
 import { accountUser, CONTROLLERS_NAME, INSTALL_NAMESPACE, WEBHOOKS_PORT } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { projectsIn } from "../install/install-options.ts";
+import { logFlags, logOptions } from "./log-flags.ts";
 import { namesIn } from "./serve-flags.ts";
 
 export const webhooksCommand = defineCommand({
@@ -65,18 +66,7 @@ export const webhooksCommand = defineCommand({
       value: "HOST:PORT",
       description: "serve /metrics, /healthz and /readyz there, for example 127.0.0.1:9104",
     },
-    "log-format": {
-      type: "string",
-      choices: ["json", "text"],
-      default: "text",
-      description: "format of log lines on standard error",
-    },
-    "log-level": {
-      type: "string",
-      choices: ["debug", "info", "warn", "error"],
-      default: "warn",
-      description: "what to log to standard error",
-    },
+    ...logFlags,
   },
   async run({ flags, output, signal, roles }) {
     if (!flags.kubeconfig && !flags["in-cluster"])
@@ -95,8 +85,7 @@ export const webhooksCommand = defineCommand({
         makesApiServices: flags["api-services"],
         controllerUsers: namesIn(flags["controller-users"]) ?? [accountUser(flags.namespace, CONTROLLERS_NAME)],
         metricsAddress: flags["metrics-address"],
-        logLevel: flags["log-level"] as "warn",
-        logFormat: flags["log-format"] === "json" ? "json" : "text",
+        ...logOptions(flags),
       },
       (text) => output.progress(text),
       signal,
