@@ -448,7 +448,7 @@ const mistakes: Record<string, Record<string, Mistake>> = {
     },
     "an unknown member": {
       line: "unjoin oslo --data @fleet",
-      code: WRONG_USAGE,
+      code: FAILED,
       want: "member oslo not found; run 'flotilla status' to list the members",
     },
     "an unknown member to adopt from": {

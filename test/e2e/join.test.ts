@@ -241,7 +241,7 @@ describe("a cluster of another process", { timeout: LIMIT_MS }, () => {
       stderr: "flotilla join: this cluster has joined as far already; unjoin it first\n",
     });
     expect(unknown).toMatchObject({
-      code: 2,
+      code: 1,
       stderr: "flotilla unjoin: member near not found; run 'flotilla status' to list the members\n",
     });
   });
