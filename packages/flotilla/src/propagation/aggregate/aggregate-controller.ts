@@ -37,6 +37,7 @@ import {
   planAggregation,
   planFailedRules,
   planItems,
+  planLeftAlone,
   planStale,
   planVerdicts,
   takeStatus,
@@ -158,11 +159,13 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const progress = progressTiming(binding.status?.aggregatedStatus === undefined);
       const timing = isSettled ? {} : progress;
+      const leftAlone = planLeftAlone(works);
       const failedRules = planFailedRules(binding, works);
       const aggregation = {
         items,
         verdicts: planVerdicts(binding, works),
         stale: planStale(works, awayMembers(key.cluster, items)),
+        leftAlone,
       };
       if (planAggregation(binding, aggregation, now) !== binding)
         deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);
@@ -183,8 +186,9 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       const summedItems = await sum(template, [...(release ? countUpdated(items, works, release) : items), ...more]);
       const counted = summedItems && found !== "pending" ? withReleaseRevisions(summedItems, release) : summedItems;
       const sums = counted && deps.interpreter.conditionSums("aggregateStatus", template);
+      const awaited = itemsOfTargets(binding, items).filter(({ clusterName }) => !leftAlone.has(clusterName));
       const summed = sums
-        ? planConditions(template, counted, { sums, items: [...itemsOfTargets(binding, items), ...more], release, now })
+        ? planConditions(template, counted, { sums, items: [...awaited, ...more], release, now })
         : counted;
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);

@@ -23,7 +23,7 @@ type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus
  */
 export function planItems(works: readonly DeepReadonly<Work>[], held: readonly DeepReadonly<Work>[] = []): Item[] {
   return works
-    .filter(({ metadata }) => !metadata.deletionTimestamp)
+    .filter((work) => !work.metadata.deletionTimestamp && !isLeftAlone(work))
     .map(itemOf)
     .concat(held.map((work) => ({ ...itemOf(work), status: undefined })))
     .sort(byCluster);
@@ -50,9 +50,22 @@ export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readon
   const targets = targetsOf(binding.spec);
   if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
-  // A member to which nothing is dispatched would never be tried.
-  return tried < targets.filter(({ name }) => !held.has(name)).length;
+  const leftAlone = planLeftAlone(works);
+  // A member to which nothing is dispatched, or whose object is its own, would never be tried.
+  return tried === 0 || tried < targets.filter(({ name }) => !held.has(name) && !leftAlone.has(name)).length;
 }
+
+/**
+ * The members that keep an object of their own, because the template was never managed there: nothing is awaited from
+ * them. One that was released later has applied a copy, which is still reported.
+ */
+export function planLeftAlone(works: readonly DeepReadonly<Work>[]): ReadonlySet<string> {
+  return new Set(works.filter(isLeftAlone).map(({ metadata }) => clusterNameOf(metadata.namespace ?? "") ?? ""));
+}
+
+const isLeftAlone = ({ status }: DeepReadonly<Work>): boolean =>
+  findCondition(status?.conditions, "Managed")?.status === "False" &&
+  findCondition(status?.conditions, "Applied") === undefined;
 
 /** A member that does not apply the latest copy still runs an earlier one, so its numbers count. */
 function itemOf(work: DeepReadonly<Work>): Item {
@@ -79,6 +92,7 @@ function itemOf(work: DeepReadonly<Work>): Item {
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
+const NOWHERE: ReadonlySet<string> = new Set();
 
 /**
  * What is wrong on members, sorted by cluster name. A member that has not applied the latest copy is judged by the
@@ -172,6 +186,8 @@ export interface Aggregation {
   verdicts: readonly MemberVerdict[];
   /** By member: why what the sum has of it may have changed since. */
   stale?: ReadonlyMap<string, string>;
+  /** Members that keep an object of their own. */
+  leftAlone?: ReadonlySet<string>;
 }
 
 /** `away`: the members that are away, with the reason. */
@@ -190,10 +206,10 @@ export function planStale(
 
 export function planAggregation(
   binding: DeepReadonly<ResourceBinding>,
-  { items, verdicts, stale = NONE }: Aggregation,
+  { items, verdicts, stale = NONE, leftAlone = NOWHERE }: Aggregation,
   now: string,
 ): DeepReadonly<ResourceBinding> {
-  const targets = targetsOf(binding.spec);
+  const targets = targetsOf(binding.spec).filter(({ name }) => !leftAlone.has(name));
   // A member that is no longer a target may still have a Work that scales it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
   const isComplete = targets.every(({ name }) => applied.has(name));
