@@ -1,14 +1,18 @@
 /** The autoscalers among the files, and what they scale. */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import { objectAt, textAt } from "./fields.ts";
-import type { LintFleet } from "./lint-fleet.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 import { namespaceOf } from "./selectors.ts";
 
 export const TARGET = ["spec", "scaleTargetRef"];
 
+interface Manifests {
+  /** Manifests of `group/Kind`. */
+  of(...kinds: readonly string[]): LintManifest[];
+}
+
 /** Of the fleet; a HorizontalPodAutoscaler scales on a member. */
-export const scalersIn = ({ of }: Pick<LintFleet, "of">): LintManifest[] =>
+export const scalersIn = ({ of }: Manifests): LintManifest[] =>
   of("autoscaling.karmada.io/FederatedHPA", "autoscaling.karmada.io/CronFederatedHPA");
 
 export function isTarget(autoscaler: LintManifest, other: LintManifest): boolean {
