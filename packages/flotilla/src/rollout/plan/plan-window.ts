@@ -11,7 +11,7 @@ const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"] as const;
 /** 0 while it is open; undefined if no day of the week has it, or its time zone is unknown. */
 export function nextOpening({ days, start, end, timeZone }: Window, nowMs: number): number | undefined {
   const format = formatOf(timeZone);
-  if (!format) return undefined;
+  if (!format || days?.length === 0) return undefined;
   const [from, to] = [minutesOf(start), minutesOf(end)];
   const isOpenAt = (ms: number): boolean => {
     const { day, minute } = localTime(format, ms);
@@ -21,13 +21,9 @@ export function nextOpening({ days, start, end, timeZone }: Window, nowMs: numbe
     return (isDay(day) && minute >= from) || (isDay((day + 6) % 7) && minute < to);
   };
   if (isOpenAt(nowMs)) return 0;
-  // Offsets of time zones change by quarters of an hour at most, and windows start at whole minutes.
+  // Offsets of time zones change at whole minutes, and windows start there. Every minute is tried, because a change to
+  // summer time may skip the start.
   const firstMs = Math.floor(nowMs / MINUTE_MS + 1) * MINUTE_MS;
-  for (let minute = 0; minute <= 8 * DAY_MINUTES; minute++) {
-    const atMs = firstMs + minute * MINUTE_MS;
-    if (localTime(format, atMs).minute === from % DAY_MINUTES && isOpenAt(atMs)) return atMs - nowMs;
-  }
-  // A start that a change to summer time skips, or a list of days without any.
   for (let minute = 0; minute <= 8 * DAY_MINUTES; minute++)
     if (isOpenAt(firstMs + minute * MINUTE_MS)) return firstMs + minute * MINUTE_MS - nowMs;
   return undefined;
