@@ -59,6 +59,11 @@ export function planWaves(strategy: Strategy, members: readonly WaveMember[], is
     const targets = byClusters
       ? byMember(members, candidates, given, goal)
       : byPods(members, candidates, given, goal, strategy.order);
+    // Members without pods have no part in a number of pods. The last wave reaches them with all others; not an earlier
+    // one, because they may be scaled up before its successors are approved.
+    const isLast = index === strategy.waves.length - 1;
+    if (isLast && candidates.every(({ name, size }) => (targets.get(name) ?? 0) >= size))
+      for (const { name } of candidates) if (!targets.has(name)) targets.set(name, 0);
     planned.push(waveOf(wave.name, targets, before, wave));
     before = targets;
   }
