@@ -71,6 +71,9 @@ function observed({ self, now }: Release, before: Entry, member: ObservedMember)
     entry.state = isDone ? "RolledBack" : "RollingBack";
   } else if (!isOwn) {
     entry.state = "Waiting";
+    // The deadline of a member that is behind starts when it falls behind, however long its wave has been open.
+    if (member.isAcknowledged) delete entry.progressTime;
+    else if (before.state !== "Waiting" || before.progressTime === undefined) entry.progressTime = now;
   } else {
     const goal = entry.target ?? member.size;
     const wasDone = before.state === "Updated" || before.state === "Unhealthy";

@@ -2,7 +2,6 @@
 import { scaledValue } from "@flotilla/apimachinery";
 import { durationMs, renderDuration } from "./durations.ts";
 import type { Release } from "./release.ts";
-import type { PlannedWave } from "./plan-waves.ts";
 
 export interface Failure {
   readonly reason: string;
@@ -13,7 +12,7 @@ export interface Failure {
   readonly action?: "Pause" | "Rollback";
 }
 
-export function planFailure(release: Release, _waves: readonly PlannedWave[]): Failure | undefined {
+export function planFailure(release: Release): Failure | undefined {
   const { entries, members, self, strategy, status, input, now } = release;
   const { failure } = strategy;
   const deadlineMs = durationMs(failure.progressDeadline);
@@ -58,9 +57,11 @@ export function planFailure(release: Release, _waves: readonly PlannedWave[]): F
       cluster: first,
     };
 
-  const waveNames = new Set(
-    (status.plan ?? []).slice(0, (status.waveIndex ?? 0) + 1).flatMap(({ clusters }) => clusters),
-  );
+  const waveIndex = status.waveIndex ?? 0;
+  const membersUntil = (count: number): ReadonlySet<string> =>
+    new Set((status.plan ?? []).slice(0, count).flatMap(({ clusters }) => clusters));
+  const waveNames = membersUntil(waveIndex + 1);
+  const started = membersUntil(status.waveState === "Before" ? waveIndex : waveIndex + 1);
   for (const entry of entries) {
     if (
       entry.state === "Unreachable" &&
@@ -82,8 +83,9 @@ export function planFailure(release: Release, _waves: readonly PlannedWave[]): F
       release.wake(leftMs);
       continue;
     }
+    // A wave whose gates are closed has not started, so its members are not late.
     const isBehind =
-      entry.state === "Waiting" && waveNames.has(entry.name) && members.get(entry.name)?.isAcknowledged === false;
+      entry.state === "Waiting" && started.has(entry.name) && members.get(entry.name)?.isAcknowledged === false;
     if (!isBehind && (entry.revision !== self || entry.state !== "Updating")) continue;
     const since = Math.max(Date.parse(entry.progressTime ?? "") || 0, Date.parse(status.waveStartedAt ?? now));
     const leftMs = (isBehind ? since : Date.parse(entry.progressTime ?? now)) + deadlineMs - input.nowMs;

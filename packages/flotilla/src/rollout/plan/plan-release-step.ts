@@ -49,7 +49,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     // A release on its way back keeps the plan by which it went: its waves return in the reverse order.
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
     if (!isBack) status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
-    obey(release, waves);
+    obey(release);
     if (status.phase === "Progressing") advance(release, waves);
     else if (status.phase === "RollingBack") rollBack(release);
     else if (status.phase === "Succeeded") catchUp(release);
@@ -81,7 +81,7 @@ const waveMembers = ({ entries, members, self }: Release) =>
   });
 
 /** What the user asks for in the spec, and what the members' state says about it. */
-function obey(release: Release, waves: readonly PlannedWave[]): void {
+function obey(release: Release): void {
   const { input, status, events } = release;
   const { spec } = input.rollout;
   const failure = status.failure;
@@ -89,7 +89,7 @@ function obey(release: Release, waves: readonly PlannedWave[]): void {
   if (spec.abort && (status.phase === "Progressing" || status.phase === "Paused"))
     fail(release, { reason: "Aborted", message: "the release was aborted", action: "Rollback" });
   if (status.phase === "Progressing") {
-    const found = planFailure(release, waves);
+    const found = planFailure(release);
     if (found) fail(release, found);
   }
   if (status.phase === "Progressing" && spec.paused) {
@@ -97,7 +97,7 @@ function obey(release: Release, waves: readonly PlannedWave[]): void {
     events.push({ type: "Normal", reason: "Paused", message: "the release was paused", clusters: [] });
   } else if (status.phase === "Paused" && !spec.paused && !status.failure) {
     status.phase = "Progressing";
-    for (const entry of release.entries) if (entry.revision === release.self) entry.progressTime = release.now;
+    for (const entry of release.entries) if (entry.progressTime !== undefined) entry.progressTime = release.now;
     events.push({ type: "Normal", reason: "Resumed", message: "the release was resumed", clusters: [] });
   }
 }

@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
+import { planReleaseStep } from "./plan-release-step.ts";
+import type { ObservedMember } from "./release-state.ts";
+import { ago, makeEntry, makeMember, makeRelease } from "./test-release.ts";
+import type { TestRelease } from "./test-release.ts";
+
+const waves = [
+  { name: "canary", clusters: { names: ["oslo"] } },
+  { name: "half", clusters: { names: ["paris"] }, before: [{ approval: {} }] },
+];
+const running: Partial<FleetRolloutStatus> = {
+  waveIndex: 0,
+  wave: "canary",
+  waveState: "Open",
+  startedAt: ago(7_200),
+  waveStartedAt: ago(7_200),
+};
+const full = { maxUnavailable: 0 };
+
+describe("the next step of a release", () => {
+  const cases: Record<
+    string,
+    {
+      members: ObservedMember[];
+      release?: TestRelease;
+      clusters?: FleetRolloutStatus["clusters"];
+      want: { phase: string; waitingFor?: string; steps: Record<string, string | undefined>; events: string[] };
+    }
+  > = {
+    "begins with the first wave": {
+      members: [makeMember("oslo"), makeMember("paris")],
+      release: { status: { phase: undefined } },
+      want: {
+        phase: "Progressing",
+        waitingFor: "pods on oslo",
+        steps: { oslo: "web-2@all", paris: undefined },
+        events: ["ReleaseStarted", "WaveStarted"],
+      },
+    },
+    "records what runs already when nothing ran before": {
+      members: [makeMember("oslo")],
+      release: { status: { phase: undefined }, spec: { previous: undefined } },
+      want: { phase: "Succeeded", steps: { oslo: "web-2@all" }, events: [] },
+    },
+    "waits for the approval of the next wave": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
+      release: { status: running },
+      clusters: [makeEntry("oslo", { revision: "web-2", state: "Updating" }), makeEntry("paris")],
+      want: {
+        phase: "Progressing",
+        waitingFor: "approval of half",
+        steps: { oslo: undefined, paris: undefined },
+        events: ["WaveComplete"],
+      },
+    },
+    "waits for the budget and does not fail when a member that waits with it is scaled": {
+      members: [makeMember("oslo", { isAcknowledged: false }), makeMember("paris")],
+      release: { status: running, strategy: full },
+      clusters: [makeEntry("oslo"), makeEntry("paris")],
+      want: {
+        phase: "Progressing",
+        waitingFor: "the budget",
+        steps: { oslo: undefined, paris: undefined },
+        events: [],
+      },
+    },
+    "fails when a member of the open wave does not take its copy until the deadline": {
+      members: [makeMember("oslo", { isAcknowledged: false }), makeMember("paris")],
+      release: { status: running, strategy: full },
+      clusters: [makeEntry("oslo", { progressTime: ago(600) }), makeEntry("paris")],
+      want: {
+        phase: "Paused",
+        waitingFor: "a decision after: oslo has made no progress for 10 min: 0 of 10 pods are updated and available",
+        steps: { oslo: undefined, paris: undefined },
+        events: ["ProgressDeadlineExceeded", "Paused"],
+      },
+    },
+    "gives a member that is behind its whole deadline when the release is resumed": {
+      members: [makeMember("oslo", { isAcknowledged: false }), makeMember("paris")],
+      release: { status: { ...running, phase: "Paused" }, strategy: full },
+      clusters: [makeEntry("oslo", { progressTime: ago(7_200) }), makeEntry("paris")],
+      want: {
+        phase: "Progressing",
+        waitingFor: "the budget",
+        steps: { oslo: undefined, paris: undefined },
+        events: ["Resumed"],
+      },
+    },
+    "pauses members in the middle of their update": {
+      members: [makeMember("oslo", { updated: 2, available: 8 }), makeMember("paris")],
+      release: { status: running, spec: { paused: true } },
+      clusters: [
+        makeEntry("oslo", { revision: "web-2", state: "Updating", step: "web-2@all", progressTime: ago(5) }),
+        makeEntry("paris"),
+      ],
+      want: {
+        phase: "Paused",
+        waitingFor: "resume",
+        steps: { oslo: "web-2@all!", paris: undefined },
+        events: ["Paused"],
+      },
+    },
+    "returns what was reached when it is aborted": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
+      release: { status: running, spec: { abort: true } },
+      clusters: [makeEntry("oslo", { revision: "web-2", state: "Updated", wave: "canary" }), makeEntry("paris")],
+      want: {
+        phase: "RollingBack",
+        waitingFor: "oslo to return",
+        steps: { oslo: "web-1@all", paris: undefined },
+        events: ["Aborted", "RollingBack"],
+      },
+    },
+    "ends when a newer release takes over": {
+      members: [makeMember("oslo"), makeMember("paris")],
+      release: { status: running, input: { newer: "web-3" } },
+      clusters: [makeEntry("oslo"), makeEntry("paris")],
+      want: { phase: "Superseded", steps: { oslo: undefined, paris: undefined }, events: ["Superseded"] },
+    },
+    "succeeds with members that have no pods": {
+      members: [makeMember("oslo", { size: 0 }), makeMember("paris", { size: 0 })],
+      release: { status: running, spec: { approvals: ["half"] } },
+      clusters: [
+        makeEntry("oslo", { revision: "web-2", replicas: 0, state: "Updated" }),
+        makeEntry("paris", { revision: "web-2", replicas: 0, state: "Updated" }),
+      ],
+      want: {
+        phase: "Succeeded",
+        steps: { oslo: undefined, paris: undefined },
+        events: ["WaveComplete", "WaveStarted", "WaveComplete", "ReleaseSucceeded"],
+      },
+    },
+  };
+  for (const [behaviour, { members, release = {}, clusters, want }] of Object.entries(cases))
+    test(behaviour, () => {
+      const { input } = makeRelease({ ...release, members, strategy: { waves, ...release.strategy } });
+      const status = {
+        updated: 0,
+        ready: 0,
+        total: 0,
+        unavailable: 0,
+        phase: "Progressing",
+        clusters,
+        ...release.status,
+      };
+
+      const planned = planReleaseStep({
+        ...input,
+        rollout: { ...input.rollout, status: status as FleetRolloutStatus },
+      });
+
+      const { phase, waitingFor, clusters: entries = [] } = planned.status;
+      const steps = Object.fromEntries(entries.map(({ name, step }) => [name, step]));
+      expect({ phase, waitingFor, steps, events: planned.events.map(({ reason }) => reason) }).toEqual(want);
+    });
+});
