@@ -94,7 +94,7 @@ describe("the waves of a release", () => {
       members: [member("a", 5)],
       want: { none: {}, rest: { a: 5 } },
     },
-    "never take back what an earlier wave has updated": {
+    "keep what an earlier wave has updated": {
       waves: [
         { name: "half", pods: "50%" },
         { name: "less", pods: "10%" },

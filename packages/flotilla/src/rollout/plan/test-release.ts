@@ -6,7 +6,7 @@ import { NO_STRATEGY } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import type { ObservedMember, ReleaseInput } from "./release-state.ts";
 
-export const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
+const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
 /** A time so many seconds before now. */
 export const ago = (seconds: number): string => formatTime(NOW_MS - seconds * 1000);
 
