@@ -3,8 +3,9 @@
  *
  * Members whose pods or metrics could not be read are handled as the annotation `flotilla.dev/missing-metrics` says:
  *
- * - `conservative`, the default: their replicas count as pods without metrics: unused when the fleet scales up, and at
- *   the target when it scales down. So a lost member neither stalls the autoscaler nor makes it scale down.
+ * - `conservative`, the default: their replicas count as pods without metrics: unused when the fleet scales up; when
+ *   it scales down at the target, or at all of what they request if the target is a lower utilization. So a lost member
+ *   neither stalls the autoscaler nor makes it scale down.
  * - `ignore`: the other members stand for all.
  * - `hold`: the template is not scaled until all members answer.
  */

@@ -54,3 +54,16 @@ test("Safari, which refuses secure cookies on loopback, gets a plain one there",
   expect(cookieName(request(safari), "http")).toEqual({ name: "flotilla-6444", secure: false });
   expect(cookieName(request(safari), "https").secure).toBe(true);
 });
+
+const cookies: Record<string, { cookie: string; want: string | undefined }> = {
+  "is read among others": { cookie: "a=1; session=x; b=2", want: "x" },
+  "may contain an equals sign": { cookie: "session=x=y", want: "x=y" },
+  "is empty after a sign-out": { cookie: "session=", want: "" },
+  "is not one whose name only begins like it": { cookie: "session2=x", want: undefined },
+  "is not a word without a value": { cookie: "sessionx", want: undefined },
+  "is absent without cookies": { cookie: "", want: undefined },
+};
+for (const [behaviour, { cookie, want }] of Object.entries(cookies))
+  test(`a cookie ${behaviour}`, () => {
+    expect(readCookie(request({ cookie }), "session")).toBe(want);
+  });

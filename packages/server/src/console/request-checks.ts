@@ -47,7 +47,7 @@ export function cookieName(request: CheckedRequest, scheme: "http" | "https"): {
 export function readCookie({ headers }: CheckedRequest, name: string): string | undefined {
   for (const part of (headers["cookie"] ?? "").split(";")) {
     const equals = part.indexOf("=");
-    if (part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
+    if (equals >= 0 && part.slice(0, equals).trim() === name) return part.slice(equals + 1).trim();
   }
   return undefined;
 }

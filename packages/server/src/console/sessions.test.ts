@@ -46,3 +46,34 @@ test("ids and tokens of sessions differ, and an ended session stays ended", () =
   expect(one.ended.reason).toBe("you signed out");
   expect(sessions.find(two.id)).toBeDefined();
 });
+
+test("of too many codes the oldest are forgotten", () => {
+  const { sessions } = setUp();
+  const codes = Array.from({ length: 17 }, () => sessions.issueCode());
+
+  expect(codes.map((code) => sessions.redeemCode(code))).toEqual([false, ...Array.from({ length: 16 }, () => true)]);
+});
+
+test("of too many sessions the one that is idle for the longest ends", () => {
+  const { clock, sessions } = setUp();
+  const [first, second] = [sessions.open(viewer), sessions.open(viewer)];
+  clock.advance(MINUTE_MS);
+  sessions.find(first.id);
+  for (let count = 2; count < 1_000; count++) sessions.open(viewer);
+
+  const last = sessions.open(viewer);
+
+  expect(second.ended.reason).toBe("there are too many sessions");
+  expect(first.ended.aborted).toBe(false);
+  expect(sessions.find(last.id)).toBeDefined();
+});
+
+test("all sessions end with the server", () => {
+  const { sessions } = setUp();
+  const session = sessions.open(viewer);
+
+  sessions.close();
+
+  expect(session.ended.reason).toBe("the server stopped");
+  expect(sessions.find(session.id)).toBeUndefined();
+});
