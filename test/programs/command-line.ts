@@ -54,7 +54,7 @@ export function createCommand(name: "kubectl" | "helm", kubeconfig: string): Com
   const environment = { ...GO_ENVIRONMENT, PATH: process.env["PATH"], HOME: home, KUBECONFIG: kubeconfig };
   return {
     run: (args, input) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         const child = execFile(
           path,
           args,
@@ -63,6 +63,10 @@ export function createCommand(name: "kubectl" | "helm", kubeconfig: string): Com
             resolve({ code: error ? (typeof error.code === "number" ? error.code : 1) : 0, stdout, stderr });
           },
         );
+        // A program that fails before it has read its input closes the pipe; its exit code and error output say why.
+        child.stdin?.on("error", (error: NodeJS.ErrnoException) => {
+          if (error.code !== "EPIPE") reject(error);
+        });
         child.stdin?.end(input ?? "");
       }),
     follow(args) {

@@ -458,13 +458,13 @@ test("a user with a role in one namespace reads first what was not checked, and 
   const lines = all.split("\n");
   expect(lines.slice(0, 3)).toEqual(["hub https://hub.example.com", "", "NOT CHECKED:"]);
   expect(lines[3]).toMatch(
-    /^ {2}clusterpropagationpolicies, .*clusters, .*resourcebindings.*: you are not allowed to list them$/,
+    /^ {2}apiservices, clusterpropagationpolicies, .*clusters, .*resourcebindings.*: you are not allowed to list them$/,
   );
   expect(all).not.toMatch(ALL_CLEAR);
   expect(all).toContain("No problems found in what was checked: the hub");
   expect(all).not.toContain("pods of workloads");
   expect(problemsOfStatus(own).join("\n")).toMatch(/Deployment shop\/web: m1: 2 of 2 pods are not ready \(for/);
-  expect(own).toMatch(/NOT CHECKED:\n {2}clusters, .*\n(.*\n)*? {2}the pods on m1: .*forbidden/);
+  expect(own).toMatch(/NOT CHECKED:\n {2}apiservices, clusters, .*\n(.*\n)*? {2}the pods on m1: .*forbidden/);
   expect(why).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n( {2}.*\n)* {2}the pods on m1: .*forbidden/);
   expect(why).toMatch(/PROBLEMS\n.*not healthy on m1/);
   expect(described).toMatch(/^Deployment shop\/web \(apps\/v1\)\n\nNOT CHECKED\n/);

@@ -230,7 +230,7 @@ test("why names the wave that a member with the old revision waits for", async (
   expect(text).toMatch(
     /PROBLEMS\n  release (web-\w+) in wave half \(2 of 3\), 2 of 12 pods updated, waits for approval/,
   );
-  expect(text).toMatch(/half +6\/12 +waits +member2, member3/);
+  expect(text).toMatch(/half +6 of 12 +waits +member2, member3/);
   expect(text).toMatch(
     /member2: 2 replicas, applied, healthy\n(?: .*\n)* +release +it keeps web-\w+: its wave half is not open, and waits for approval of half/,
   );

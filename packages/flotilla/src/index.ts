@@ -248,8 +248,7 @@ export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/
 export { nextOpening } from "./rollout/plan/plan-window.ts";
 export { createReleaseIndex, hasOwnPartition, isReleasable } from "./rollout/release-index.ts";
 export type { ReleaseIndex } from "./rollout/release-index.ts";
-export { RECORD_FAILED } from "./rollout/releases-controller.ts";
-export { hasEndedBadly, reportRelease, UNSETTLED_RELEASES } from "./rollout/report-release.ts";
+export { hasEndedBadly, RECORD_FAILED, reportRelease, UNSETTLED_RELEASES } from "./rollout/report-release.ts";
 export type { ReleaseReport } from "./rollout/report-release.ts";
 export { FleetDisruptionBudget } from "./rollout/kinds/fleet-disruption-budget.ts";
 export { createRollouts } from "./rollout/create-rollout.ts";

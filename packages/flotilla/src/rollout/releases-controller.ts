@@ -18,6 +18,7 @@ import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 import { planReleases } from "./plan/plan-releases.ts";
 import { bindingKeyOfRollout, isReleasable } from "./release-index.ts";
+import { RECORD_FAILED } from "./report-release.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 
 export interface ReleasesDependencies {
@@ -29,9 +30,6 @@ export interface ReleasesDependencies {
   index: ReleaseIndex;
   events: EventRecorder;
 }
-
-/** The reason of an event on a template whose change the hub could not record. */
-export const RECORD_FAILED = "RecordReleaseFailed";
 
 export function createReleasesController(deps: ReleasesDependencies): Controller<ObjectKey> {
   const { hub, client, bindings, templates, index, events } = deps;

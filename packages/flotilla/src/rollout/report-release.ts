@@ -16,6 +16,9 @@ export interface ReleaseReport {
   try: string;
 }
 
+/** The reason of an event on a template whose change the hub could not record. */
+export const RECORD_FAILED = "RecordReleaseFailed";
+
 /** The releases of a hub that have not ended well, for a list: the many that succeeded are left out. */
 export const UNSETTLED_RELEASES = "status.phase!=Succeeded,status.phase!=Superseded";
 
