@@ -3,13 +3,14 @@
  * for an hour.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
-import type { Clock, DeepReadonly, JsonObject, Log, Timer } from "@flotilla/base";
+import { messageOf } from "@flotilla/base";
+import type { Clock, JsonObject, Log, Timer } from "@flotilla/base";
 import { createInformers } from "@flotilla/controller-runtime";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Event } from "@flotilla/kubernetes";
 import type { HistoryEntry, HistoryMessage, ObjectRef, Scope } from "@flotilla/web";
+import { concerns, entryOf, fieldsOf } from "./history-entries.ts";
 
 export interface HistoryTopicOptions {
   client: Client;
@@ -76,39 +77,6 @@ const eventsOf = (client: Client, namespace: string): Client => ({
   watch: (kind, options) => client.watch(kind, { ...options, namespace }),
 });
 
-type AnyEvent = DeepReadonly<Event>;
-
-/** Bindings and works of an object are named after it. */
-function concerns({ involvedObject, metadata }: AnyEvent, { kind, name, namespace }: ObjectRef): boolean {
-  const about = involvedObject.name ?? "";
-  if (involvedObject.kind === kind && about === name)
-    return (involvedObject.namespace ?? metadata.namespace ?? "") === namespace || namespace === "";
-  const bound = `${name}-${kind.toLowerCase()}`;
-  return about === bound || about.startsWith(`${bound}-`);
-}
-
-function entryOf(event: AnyEvent): HistoryEntry {
-  const { metadata, involvedObject, reason, message, type, lastTimestamp, eventTime, count, source } = event;
-  const controller = event.reportingComponent || source?.component || "";
-  const about = `${involvedObject.kind ?? ""} ${involvedObject.namespace ? `${involvedObject.namespace}/` : ""}${involvedObject.name ?? ""}`;
-  const member = /^karmada-es-(.+)$/.exec(involvedObject.namespace ?? "")?.[1];
-  return {
-    at: lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? "",
-    place: member ?? (involvedObject.kind === "Cluster" ? (involvedObject.name ?? HUB) : HUB),
-    type: /drift/i.test(reason ?? "")
-      ? "drift"
-      : /Schedul/.test(reason ?? "")
-        ? "decision"
-        : type === "Warning"
-          ? "warning"
-          : "event",
-    object: about,
-    who: controller,
-    text: `${reason ?? ""}: ${message ?? ""}`,
-    count: count ?? 1,
-  };
-}
-
 /** The last write of each manager, with the fields that it owns. */
 async function readWrites(client: Client, ref: ObjectRef, signal: AbortSignal): Promise<HistoryEntry[]> {
   const kind = await createKindResolver({ client, cluster: HUB }).resolve(ref);
@@ -136,25 +104,4 @@ async function readWrites(client: Client, ref: ObjectRef, signal: AbortSignal): 
       text: `${operation}: ${fieldsOf(fieldsV1).join(", ")}`,
       count: 1,
     }));
-}
-
-const MAX_FIELDS = 12;
-
-/** The names of leaf fields: `spec.replicas`, `metadata.labels.app`. */
-function fieldsOf(fields: JsonObject | undefined): string[] {
-  const found: string[] = [];
-  const walk = (node: JsonObject, path: string, depth: number): void => {
-    const children = Object.entries(node).filter(([key]) => key.startsWith("f:"));
-    if (children.length === 0 || depth >= 3) {
-      if (path !== "") found.push(path);
-      return;
-    }
-    for (const [key, child] of children)
-      walk(isObject(child) ? child : {}, path === "" ? key.slice(2) : `${path}.${key.slice(2)}`, depth + 1);
-  };
-  walk(fields ?? {}, "", 0);
-  const unique = [...new Set(found)];
-  return unique.length > MAX_FIELDS
-    ? [...unique.slice(0, MAX_FIELDS), `and ${unique.length - MAX_FIELDS} more`]
-    : unique;
 }
