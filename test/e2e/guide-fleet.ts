@@ -7,6 +7,7 @@ import { defined } from "@flotilla/base";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
+import { parseYaml } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, createClient, createHttp2Transport, find, loadKubeconfig } from "@flotilla/client";
@@ -155,7 +156,7 @@ interface KubeconfigFile {
  */
 function writeKubeconfigs(home: string, kubeconfig: (cluster: GuideCluster) => string): void {
   const contexts = (["hub", ...MEMBERS] as const).map((cluster) => {
-    const { clusters, users } = JSON.parse(readFileSync(kubeconfig(cluster), "utf8")) as KubeconfigFile;
+    const { clusters, users } = parseYaml(readFileSync(kubeconfig(cluster), "utf8")) as unknown as KubeconfigFile;
     const name = `kind-${cluster}`;
     return {
       name,

@@ -282,6 +282,29 @@ describe("kubeconfig", () => {
 
     expect(await connectionOf(parseKubeconfig(text))).toEqual({ ...connection, server: new URL(connection.server) });
   });
+
+  test("is written as YAML, without the fields that it does not have", () => {
+    const text = renderKubeconfig({ name: "hub", server: "https://localhost:8443", token: "12345" });
+
+    expect(text).toBe(`apiVersion: v1
+clusters:
+- cluster:
+    server: https://localhost:8443
+  name: hub
+contexts:
+- context:
+    cluster: hub
+    user: hub
+  name: hub
+current-context: hub
+kind: Config
+preferences: {}
+users:
+- name: hub
+  user:
+    token: "12345"
+`);
+  });
 });
 
 describe("several kubeconfigs", () => {

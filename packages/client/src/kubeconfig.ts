@@ -8,7 +8,7 @@ import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { UsageError, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { loadYaml, YamlError } from "@flotilla/apimachinery";
+import { formatYaml, loadYaml, YamlError } from "@flotilla/apimachinery";
 
 export interface Kubeconfig {
   /** Its name in messages: the path, or a name from the caller. */
@@ -163,7 +163,7 @@ export function renderKubeconfig(connection: {
     ],
     preferences: {},
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return formatYaml(document);
 }
 
 /** kubectl ignores extensions that it does not know. */
