@@ -53,18 +53,27 @@ export function planManagedStatus(cluster: Read, view: MemberView, nowMs: number
   return equalJson(status, before) ? cluster : { ...cluster, ...omitZero({ status }) };
 }
 
+/** What is not known yet, as after a restart of the agent, stays as it was reported last. */
 function factsOf(
   before: DeepReadonly<ManagedClusterStatus>,
-  { id, version, nodes, claims }: MemberView,
+  { id, version = before.version?.kubernetes, nodes, claims }: MemberView,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
-  const capacity = nodes && sum(nodes, "capacity");
-  const allocatable = nodes && sum(nodes, "allocatable");
   return {
-    version: version ? { ...before.version, kubernetes: version } : undefined,
+    ...(version && { version: { ...before.version, kubernetes: version } }),
+    ...(nodes && resourcesOf(before, nodes)),
+    ...(claims && { clusterClaims: planClaims(faceOf(id, version), claims) }),
+  };
+}
+
+function resourcesOf(
+  before: DeepReadonly<ManagedClusterStatus>,
+  nodes: readonly DeepReadonly<Node>[],
+): Partial<DeepReadonly<ManagedClusterStatus>> {
+  const capacity = sum(nodes, "capacity");
+  return {
     // Other controllers may report resources of their own; those stay.
-    capacity: capacity ? { ...before.capacity, ...capacity } : undefined,
-    allocatable,
-    clusterClaims: claims ? planClaims(faceOf(id, version), claims) : undefined,
+    capacity: capacity && { ...before.capacity, ...capacity },
+    allocatable: sum(nodes, "allocatable"),
   };
 }
 
