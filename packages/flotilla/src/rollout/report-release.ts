@@ -5,6 +5,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout, RolloutCluster } from "./kinds/fleet-rollout.ts";
 import { durationMs, renderDuration } from "./plan/durations.ts";
+import { isReturning } from "./plan/release.ts";
 import { closedGates, NEVER_OPENS } from "./plan/plan-gates.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;
@@ -69,12 +70,15 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
         try: spec.paused ? `its return is paused: ${command("resume")} continues it` : retry,
       };
     case "RolledBack":
-    case "Failed":
+    case "Failed": {
+      const left = (status.clusters ?? []).filter(isReturning).map((entry) => entry.name);
+      const except = left.length === 0 ? "" : `, except on ${left.join(", ")}`;
       return {
         state: "failed",
-        what: `release ${name} ${isAborted ? "was aborted" : failedIn} and was rolled back to ${before}${isAborted ? "" : `: ${cause}`}`,
+        what: `release ${name} ${isAborted ? "was aborted" : failedIn} and was rolled back to ${before}${except}${isAborted ? "" : `: ${cause}`}`,
         try: `the members do not run the template of the hub: ${retry}`,
       };
+    }
     case "Progressing":
       return reportProgress(rollout, nowMs, command);
     default:

@@ -3,6 +3,7 @@ import { findCondition, withCondition } from "@flotilla/apimachinery";
 import { STALE } from "../../flotilla-names.ts";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { closedGates, renderGate } from "./plan-gates.ts";
+import { isReturning } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { roomOf } from "./share-budget.ts";
 
@@ -38,7 +39,9 @@ export function describeWait(release: Release): string | undefined {
     case "RollingBack": {
       const back = entries.filter(({ state }) => state === "RollingBack").map(({ name }) => name);
       if (input.rollout.spec.paused) return "resume";
-      return back.length > 0 ? `${listed(back)} to return` : "the disruption budget";
+      if (back.length > 0) return `${listed(back)} to return`;
+      const away = entries.filter(isReturning);
+      return away.length > 0 ? `${listed(away.map(({ name }) => name))} to be reachable` : "the disruption budget";
     }
     default: {
       const closed = closedGates(status);

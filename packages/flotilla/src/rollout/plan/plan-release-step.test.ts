@@ -112,6 +112,20 @@ describe("the next step of a release", () => {
         events: ["Aborted", "RollingBack"],
       },
     },
+    "names the member that a rollback cannot reach": {
+      members: [makeMember("oslo", { isReachable: false }), makeMember("paris")],
+      release: { status: { ...running, phase: "RollingBack" } },
+      clusters: [
+        makeEntry("oslo", { state: "RollingBack", returned: 2, progressTime: ago(60), wave: "canary" }),
+        makeEntry("paris"),
+      ],
+      want: {
+        phase: "RollingBack",
+        waitingFor: "oslo to be reachable",
+        steps: { oslo: undefined, paris: undefined },
+        events: [],
+      },
+    },
     "ends when a newer release takes over": {
       members: [makeMember("oslo"), makeMember("paris")],
       release: { status: running, input: { newer: "web-3" } },

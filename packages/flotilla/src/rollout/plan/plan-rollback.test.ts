@@ -74,6 +74,7 @@ describe("a rollback", () => {
         ],
       },
       want: { oslo: "web-1 RollingBack", paris: "web-1 Unreachable" },
+      wakes: [595_000],
     },
     "returns nothing while it is paused": {
       release: { entries: [makeEntry("oslo", { ...updated, wave: "canary" })], spec: { paused: true } },
@@ -93,14 +94,46 @@ describe("a rollback", () => {
       },
       want: { oslo: "web-1 RollingBack" },
     },
-    "assigns the earlier revision to a member that cannot be reached, and fails without waiting for it": {
+    "assigns the earlier revision to a member that cannot be reached, and waits for it": {
       release: {
-        entries: [makeEntry("oslo", { ...updated, state: "Unreachable", unreachableSince: ago(60), wave: "canary" })],
+        entries: [makeEntry("oslo", { ...updated, state: "Unreachable", unreachableSince: ago(900), wave: "canary" })],
         members: [makeMember("oslo", { isReachable: false })],
       },
       want: { oslo: "web-1 Unreachable" },
+    },
+    "waits until the deadline for a member that is lost on its way": {
+      release: {
+        entries: [
+          makeEntry("oslo", { ...returning, state: "Unreachable", unreachableSince: ago(2), wave: "canary" }),
+          makeEntry("paris", { state: "RolledBack", wave: "half" }),
+        ],
+      },
+      want: { oslo: "web-1 Unreachable", paris: "web-1 RolledBack" },
+      wakes: [595_000],
+    },
+    "has failed when a member cannot be reached until the deadline": {
+      release: {
+        entries: [
+          makeEntry("oslo", {
+            ...returning,
+            state: "Unreachable",
+            progressTime: ago(600),
+            message: "cannot be reached",
+            wave: "canary",
+          }),
+        ],
+      },
+      want: { oslo: "web-1 Unreachable" },
       phase: "Failed",
-      event: "members are not back on web-1: oslo; they get it as soon as they take it",
+      event: "members are not back on web-1: oslo (cannot be reached); they get it as soon as they take it",
+    },
+    "has ended when a member is lost that was back": {
+      release: {
+        entries: [makeEntry("oslo", { ...returning, state: "Unreachable", returned: 10, wave: "canary" })],
+      },
+      want: { oslo: "web-1 Unreachable" },
+      phase: "RolledBack",
+      event: "the release is rolled back to web-1",
     },
     "has ended when every member is back": {
       release: {

@@ -1,5 +1,6 @@
 /** Returns the members that a release has reached to the revision before, those of the last wave first. Pure. */
 import { durationMs } from "./durations.ts";
+import { isReturning } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { share } from "./share-budget.ts";
 
@@ -9,13 +10,10 @@ export function rollBack(release: Release): void {
   const deadlineMs = durationMs(strategy.failure.progressDeadline);
   const order = new Map((status.plan ?? []).map(({ name }, index) => [name, index]));
   const rank = (entry: Entry): number => order.get(entry.wave ?? "") ?? -1;
-  const isStuck = (entry: Entry): boolean =>
-    entry.state === "Unreachable" || input.nowMs - Date.parse(entry.progressTime ?? now) >= deadlineMs;
-  const returning = entries.filter(({ state, revision }) => state === "RollingBack" && revision !== self);
-  for (const entry of returning) {
-    if (entry.state === "RollingBack" && !isStuck(entry))
-      release.wake(Date.parse(entry.progressTime ?? now) + deadlineMs - input.nowMs);
-  }
+  const leftMs = ({ progressTime }: Entry): number => Date.parse(progressTime ?? now) + deadlineMs - input.nowMs;
+  const isStuck = (entry: Entry): boolean => leftMs(entry) <= 0;
+  const returning = entries.filter(isReturning);
+  for (const entry of returning) if (!isStuck(entry)) release.wake(leftMs(entry));
   if (input.rollout.spec.paused) return;
   for (const entry of entries) delete entry.paused;
   const left = entries.filter(({ revision }) => revision === self);
@@ -25,7 +23,8 @@ export function rollBack(release: Release): void {
     const member = release.members.get(name);
     return member?.isAcknowledged === true && member.updated >= replicas;
   };
-  const barrier = Math.max(...returning.filter((entry) => !isStuck(entry) && !hasReturned(entry)).map(rank), -1);
+  const holdsBack = (entry: Entry): boolean => entry.state === "RollingBack" && !isStuck(entry) && !hasReturned(entry);
+  const barrier = Math.max(...returning.filter(holdsBack).map(rank), -1);
   const last = Math.max(...left.map(rank), -1);
   const next = left.filter((entry) => rank(entry) === last).reverse();
   if (left.length > 0 && last >= barrier)
@@ -46,9 +45,7 @@ export function rollBack(release: Release): void {
       },
     );
   if (entries.some(({ revision }) => revision === self)) return;
-  const open = entries.filter(
-    (entry) => entry.state === "RollingBack" || (entry.state === "Unreachable" && entry.wave),
-  );
+  const open = entries.filter(isReturning);
   if (open.some((entry) => !isStuck(entry))) return;
   status.phase = open.length === 0 ? "RolledBack" : "Failed";
   status.finishedAt = now;

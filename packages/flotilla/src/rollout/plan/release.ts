@@ -21,6 +21,10 @@ export const NO_STRATEGY: DeepReadonly<StrategySpec> = {
 
 export type Entry = RolloutCluster;
 
+/** Whether a member has the revision before assigned by a rollback, and is not known to be back on it. */
+export const isReturning = ({ state, returned, replicas }: DeepReadonly<Entry>): boolean =>
+  state === "RollingBack" || (state === "Unreachable" && returned !== undefined && returned < replicas);
+
 export interface Release {
   readonly input: ReleaseInput;
   readonly self: string;
