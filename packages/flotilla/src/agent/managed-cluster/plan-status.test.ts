@@ -51,7 +51,7 @@ const makeCluster = (status?: Status): ManagedCluster => ({
   kind: "ManagedCluster",
   metadata: { name: "oslo" },
   spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
-  ...(status && { status }),
+  status,
 });
 
 const makeNode = (name: string, cpu: string, memory: string): Node => ({
