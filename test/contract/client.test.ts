@@ -58,7 +58,7 @@ describeClient("HTTP/2, to a logical cluster", async () => {
   const client = await authority.issueClient({ commonName: "admin", organizations: ["system:masters"] });
   const front = createHttpServer({
     handle: (request) => server.handle(request),
-    authenticator: createAuthenticator(),
+    authenticator: createAuthenticator({ clusterPrefix: "example.com:cluster:" }),
     tls: { ...(await authority.issueServing([])), clientCa: authority.certificate },
     log: silentLog,
   });

@@ -93,7 +93,11 @@ async function overHttp(): Promise<{
     async serve(server) {
       const http = createHttpServer({
         handle: (request) => server.handle(request),
-        authenticator: createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster }),
+        authenticator: createAuthenticator({
+          clusterPrefix: "example.com:cluster:",
+          tokens: server.tokens,
+          isCluster: server.isCluster,
+        }),
         tls: { ...serving, clientCa: authority.certificate },
         log: silentLog,
       });

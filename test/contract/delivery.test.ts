@@ -72,7 +72,10 @@ describeDelivery("over HTTP/2", async () => {
   const serving = await authority.issueServing(["127.0.0.1"]);
   const http = createHttpServer({
     handle: (request) => fleet.hub.server.handle(request),
-    authenticator: createAuthenticator({ tokens: [{ token: "secret", user: "flotilla", groups: ["system:masters"] }] }),
+    authenticator: createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: [{ token: "secret", user: "flotilla", groups: ["system:masters"] }],
+    }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
   });

@@ -89,7 +89,7 @@ export async function openFrontDoor(
   server.tokens.add({ token: TOKENS.ann, user: "ann" });
   const door = createHttpServer({
     handle: server.handle,
-    authenticator: createAuthenticator({ tokens: server.tokens, anonymous }),
+    authenticator: createAuthenticator({ clusterPrefix: "example.com:cluster:", tokens: server.tokens, anonymous }),
     tls: { ...serving, clientCa: authority.certificate },
     log,
     drainMs: 100,

@@ -6,6 +6,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { createAuditor, readAuditPolicy } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
@@ -46,6 +47,7 @@ test("a release with a failover in it is reconstructed from the log alone", asyn
   const lines: string[] = [];
   const clock = createFakeClock();
   const auditor = createAuditor({
+    clusterAnnotation: CLUSTER_NAME_KEY,
     policy: readAuditPolicy(POLICY, "policy"),
     backends: [{ name: "log", write: ({ text }) => void lines.push(text), close: async () => {} }],
     clock,

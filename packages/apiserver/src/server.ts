@@ -104,6 +104,11 @@ export interface ApiServerOptions {
    * if clients of other machines connect.
    */
   kubeletAuthority?: string | undefined;
+  /**
+   * On a Service of a cluster: `HOST:PORT` where this server calls it, instead of at its endpoints. Unset: there is no
+   * such annotation.
+   */
+  addressAnnotation?: string;
   /** Clients of other machines connect. Logical clusters then may not name addresses of this one. */
   isExposed?: boolean | undefined;
   /** Unset rejects protobuf bodies with a clear error. */
@@ -332,10 +337,10 @@ function createTokens(
 
 /** What users configure with objects: admission, conversion webhooks, aggregated servers and nodes. */
 function createConfigurable(
-  { random, log, isExposed = false, frontProxy, kubeletAuthority }: ApiServerOptions,
+  { random, log, isExposed = false, frontProxy, kubeletAuthority, addressAnnotation }: ApiServerOptions,
   stored: Stored,
 ) {
-  const common = { ...stored, random, log, blockedAddresses: blockedAddresses({ isExposed }) };
+  const common = { ...stored, random, log, addressAnnotation, blockedAddresses: blockedAddresses({ isExposed }) };
   const conversions = createConversions(common);
   return {
     conversions,

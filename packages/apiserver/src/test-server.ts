@@ -8,7 +8,7 @@ import {
   ReplicaSet,
   Secret,
 } from "@flotilla/kubernetes";
-import { kindAdmissions } from "@flotilla/server";
+import { ADDRESS_ANNOTATION, kindAdmissions } from "@flotilla/server";
 import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
@@ -98,6 +98,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     cache,
     controllerGroup: CONTROLLERS,
     maxSeats: options.maxSeats,
+    addressAnnotation: ADDRESS_ANNOTATION,
     isExposed: options.isExposed,
     clock,
     random: createSeededRandom(1),

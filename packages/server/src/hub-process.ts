@@ -51,6 +51,7 @@ import type { HubKeys } from "./keys/hub-keys.ts";
 import { missingKeysError, missingStandbyKeys, readKeyRecord, recordKeys } from "./keys/key-record.ts";
 import type { Promoted } from "./standby/follow-until-promoted.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
+import { CLUSTER_ORGANIZATION_PREFIX, HUB_RESOURCE } from "./roles/server-names.ts";
 import { keepPrivate } from "./data/private-directory.ts";
 import { listen, refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
@@ -344,7 +345,13 @@ async function openSuccession(
   opened.push(async () => looking?.cancel());
   return {
     store: guardSuccession(store, end),
-    replication: createReplication({ engine: store, clock: systemClock, log, onSuperseded: end }),
+    replication: createReplication({
+      engine: store,
+      clock: systemClock,
+      log,
+      resource: HUB_RESOURCE,
+      onSuperseded: end,
+    }),
   };
 }
 
@@ -408,6 +415,7 @@ async function serveHttp(
     onRejected: (request, error) => server.rejected(request, error),
     // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
     authenticator: createAuthenticator({
+      clusterPrefix: CLUSTER_ORGANIZATION_PREFIX,
       tokens: server.tokens,
       isCluster: server.isCluster,
       isReplaced: (cluster, user, registration) =>

@@ -45,6 +45,7 @@ import type { HubReaders } from "./roles/hub-readers.ts";
 import { startParts, stopParts } from "./roles/process-parts.ts";
 import type { Part } from "./roles/process-parts.ts";
 import { createProfiles } from "./roles/profiles.ts";
+import { CLUSTER_ORGANIZATION_PREFIX } from "./roles/server-names.ts";
 
 const environment = { clock: systemClock, random: systemRandom };
 
@@ -88,7 +89,10 @@ export const startWebhooks: Roles["webhooks"] = async (options, progress, signal
   let certificate = await certificates.ensure(signal);
   const http = createHttpServer({
     handle,
-    authenticator: createAuthenticator({ anonymous: new Set([...REVIEW_PATHS, ...HEALTH_PATHS]) }),
+    authenticator: createAuthenticator({
+      clusterPrefix: CLUSTER_ORGANIZATION_PREFIX,
+      anonymous: new Set([...REVIEW_PATHS, ...HEALTH_PATHS]),
+    }),
     tls: certificate.serving,
     proxies,
     openBodyBytes: (path) => (REVIEW_PATHS.has(path) ? MAX_REVIEW_BYTES : undefined),

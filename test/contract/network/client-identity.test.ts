@@ -47,7 +47,11 @@ const whoami = async ({ user, query }: ApiRequest): Promise<ApiResponse> => {
 async function serve(): Promise<number> {
   const server = createHttpServer({
     handle: whoami,
-    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
+    authenticator: createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: [{ token: "s3cret", user: "robot" }],
+      anonymous: true,
+    }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
   });

@@ -32,7 +32,11 @@ const whoami = async ({ user }: ApiRequest): Promise<ApiResponse> => ({
 const serverOf = (clientCa: string): HttpServer =>
   createHttpServer({
     handle: whoami,
-    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
+    authenticator: createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: [{ token: "s3cret", user: "robot" }],
+      anonymous: true,
+    }),
     tls: { ...serving, clientCa: clients.certificate },
     proxies: { ...settings, clientCa },
     log: silentLog,

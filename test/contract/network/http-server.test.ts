@@ -53,7 +53,11 @@ async function serve(
 ): Promise<{ server: HttpServer; port: number }> {
   const server = createHttpServer({
     handle,
-    authenticator: createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous: true }),
+    authenticator: createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: [{ token: "s3cret", user: "robot" }],
+      anonymous: true,
+    }),
     tls: { ...serving, clientCa: authority.certificate },
     log: silentLog,
     ...options,
@@ -662,6 +666,7 @@ test("a stock HTTP/2 client may keep hundreds of streams on one connection", asy
 
 describe("a request at the root with the credentials of one logical cluster", () => {
   const authenticator = createAuthenticator({
+    clusterPrefix: "example.com:cluster:",
     tokens: [
       { token: "s3cret", user: "robot" },
       { token: "paris-only", user: "admin", cluster: "paris" },

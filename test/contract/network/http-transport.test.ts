@@ -52,7 +52,7 @@ async function serveQuietWatch(): Promise<number> {
       headers: {},
       body: { open: (sink) => (sink.write(Buffer.from('{"type":"ADDED","object":{}}\n')), () => {}) },
     }),
-    authenticator: createAuthenticator({ anonymous: true }),
+    authenticator: createAuthenticator({ clusterPrefix: "example.com:cluster:", anonymous: true }),
     tls: serving,
     log: silentLog,
   });

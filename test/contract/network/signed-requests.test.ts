@@ -119,6 +119,7 @@ test("over TLS a certificate is accepted in its own cluster and for its own obje
       body: Buffer.from(JSON.stringify({ name: user?.name })),
     }),
     authenticator: createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
       isCluster: (name, id) => `${name}.1` === id,
       isReplaced: (_cluster, _user, registration) => registration === "old",
     }),

@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   const front = createHttpServer({
     handle: (request) => subject.server.handle(request),
-    authenticator: createAuthenticator(),
+    authenticator: createAuthenticator({ clusterPrefix: "example.com:cluster:" }),
     tls: { ...(await authority.issueServing([])), clientCa: authority.certificate },
     log: silentLog,
   });

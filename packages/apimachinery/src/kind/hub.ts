@@ -1,2 +1,2 @@
-/** The logical cluster of the hub. It answers at `/` as well as at `/clusters/hub`. */
+/** The root cluster of an API server, which lists the others. It answers at `/` as well as at `/clusters/hub`. */
 export const HUB = "hub";

@@ -120,9 +120,9 @@ export interface KindTraits {
   labelsCountAsSpec?: true;
   /**
    * Controllers of the group that the server trusts write these objects in large numbers, and record no field managers:
-   * `members` in every cluster but the hub, `hub` on the hub as long as no other client wrote the object.
+   * `root` in the server's root cluster as long as no other client wrote the object, `others` in every other cluster.
    */
-  untrackedByControllers?: "members" | "hub";
+  untrackedByControllers?: "root" | "others";
   /** The package in the names of OpenAPI schemas, for built-in kinds that are not Kubernetes'. */
   openApiPackage?: string;
   /** Field selectors besides name and namespace: returns the field's text, as clients compare it. */
@@ -219,6 +219,8 @@ export interface Kind<T extends KubernetesObject = KubernetesObject> {
   /** Unset: all verbs. `["create"]` is a review, which is answered and never stored. */
   readonly verbs?: readonly string[];
   readonly traits?: KindTraits;
+  /** Labels of the CustomResourceDefinition that serves the kind. */
+  readonly definitionLabels?: Readonly<Record<string, string>>;
   /** Set for kinds that users create to run pods. */
   readonly workload?: WorkloadTraits;
   /** Built-in kinds are part of Kubernetes; the others are served as CRDs. */

@@ -23,7 +23,10 @@ const requestToken = async (spec: JsonObject = {}, path = `${ACCOUNTS}/sa/token`
   return (body.status as JsonObject).token as string;
 };
 const whoHas = (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefined> =>
-  createAuthenticator({ tokens: server.server.tokens }).authenticate({ bearerToken, cluster });
+  createAuthenticator({ clusterPrefix: "example.com:cluster:", tokens: server.server.tokens }).authenticate({
+    bearerToken,
+    cluster,
+  });
 const isRefused = (token: string, cluster = "hub"): Promise<void> =>
   expect(whoHas(token, cluster)).rejects.toMatchObject({ status: { code: 401, message: "Unauthorized" } });
 const reviewOf = async (token: string, audiences?: string[]): Promise<JsonObject> =>

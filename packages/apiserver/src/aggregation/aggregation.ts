@@ -171,7 +171,9 @@ export function createAggregation(deps: AggregationDependencies): Aggregation {
     const { cluster } = service;
     const before = { condition: service.condition, discovered: service.discovered, openApiUrl: service.openApiUrl };
     const read = createClusterReader(store, cluster);
-    const verdict = service.isUsed ? (serviceProblem(read, service) ?? (await askInTurn(service))) : aboveLimit();
+    const verdict = service.isUsed
+      ? (serviceProblem(read, service, deps.addressAnnotation) ?? (await askInTurn(service)))
+      : aboveLimit();
     if (!verdict || stopped.signal.aborted || !isCurrent(service)) return;
     const condition = conditionAfter(before.condition, verdict, clock.now());
     service.condition = condition;

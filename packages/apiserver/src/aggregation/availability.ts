@@ -10,7 +10,6 @@ import type { ApiServiceCondition } from "@flotilla/kubernetes";
 import { formatTime, isObject } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { ClusterReader } from "@flotilla/apimachinery";
-import { ADDRESS_ANNOTATION } from "../clusters/service-address.ts";
 import { ask, problemOf } from "./remote-calls.ts";
 import { versionInGroups, versionOfResources } from "./remote-discovery.ts";
 import type { RemoteService } from "./remote-service.ts";
@@ -31,13 +30,19 @@ export const aboveLimit = (): Verdict =>
   );
 
 /** Whether the Service can be called at all; undefined when it can. Pure. */
-export function serviceProblem(read: ClusterReader, { spec: { service } }: RemoteService): Verdict | undefined {
+export function serviceProblem(
+  read: ClusterReader,
+  { spec: { service } }: RemoteService,
+  addressAnnotation: string | undefined,
+): Verdict | undefined {
   const { namespace = "", name = "", port = 443 } = service ?? {};
   const found = read.get(Service, namespace, name);
   const about = `service/${name} in ${JSON.stringify(namespace)}`;
   if (!found) return no("ServiceNotFound", `${about} is not present`);
   const { type = "ClusterIP", ports = [] } = found.spec ?? {};
-  if (type !== "ClusterIP" || found.metadata.annotations?.[ADDRESS_ANNOTATION] !== undefined) return undefined;
+  if (type !== "ClusterIP") return undefined;
+  if (addressAnnotation !== undefined && found.metadata.annotations?.[addressAnnotation] !== undefined)
+    return undefined;
   const offered = ports.find((candidate) => candidate.port === port);
   if (!offered) return no("ServicePortError", `${about} is not listening on port ${port}`);
   const slices = read

@@ -54,12 +54,14 @@ export interface RemoteDependencies {
   /** The certificate with which aggregated servers are called on behalf of a cluster; without it they see no user. */
   identityOf?(cluster: LogicalCluster): ClientIdentity;
   blockedAddresses?: BlockedAddresses | undefined;
+  /** See `ApiServerOptions`. */
+  addressAnnotation?: string | undefined;
 }
 
 export function createRemoteService(
   cluster: LogicalCluster,
   { metadata, spec, status }: DeepReadonly<APIService>,
-  { store, clock, identityOf, blockedAddresses }: RemoteDependencies,
+  { store, clock, identityOf, blockedAddresses, addressAnnotation }: RemoteDependencies,
   isUsed = true,
 ): RemoteService {
   const { group = "", version = "", service = {}, caBundle = "", insecureSkipTLSVerify = false } = spec ?? {};
@@ -78,7 +80,11 @@ export function createRemoteService(
     };
   };
   const serverNow = (): URL => {
-    const { host, port: at } = serviceAddress(createClusterReader(store, cluster), { namespace, name, port });
+    const { host, port: at } = serviceAddress(
+      createClusterReader(store, cluster),
+      { namespace, name, port },
+      addressAnnotation,
+    );
     return new URL(`https://${host.includes(":") ? `[${host}]` : host}:${at}`);
   };
   const connectionTo = (server: URL): HttpConnection => {

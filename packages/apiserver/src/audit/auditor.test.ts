@@ -34,6 +34,7 @@ interface Log {
 function createLog(rules: string): Log {
   const events: JsonObject[] = [];
   const auditor = createAuditor({
+    clusterAnnotation: "flotilla.dev/cluster",
     policy: readAuditPolicy(`apiVersion: audit.k8s.io/v1\nkind: Policy\n${rules}`, "policy"),
     backends: [
       { name: "log", write: ({ text }) => void events.push(JSON.parse(text) as JsonObject), close: async () => {} },

@@ -2,9 +2,8 @@
  * The audit log: decides by the policy which requests are recorded, makes their events (`audit.k8s.io/v1`) and hands them
  * to the backends. Without an auditor requests cost nothing; a request that the policy leaves out costs one decision.
  *
- * One log holds all logical clusters: the annotation `flotilla.dev/cluster` names the cluster of each event.
+ * One log holds all logical clusters: an annotation names the cluster of each event.
  */
-import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import { counter, Counts, defined, formatMicroTime, isObject, randomUuid } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Metric, MetricsText, Random } from "@flotilla/base";
@@ -79,6 +78,8 @@ export interface Auditor {
 
 export interface AuditorOptions {
   policy: AuditPolicy;
+  /** The annotation that names the logical cluster of an event. */
+  clusterAnnotation: string;
   backends: readonly AuditBackend[];
   /** Counts of what the backends lost, by backend. */
   lost?: Counts;
@@ -94,6 +95,7 @@ const MAX_ID_LENGTH = 64;
 
 export function createAuditor({
   policy,
+  clusterAnnotation,
   backends,
   lost = createAuditErrors(),
   clock,
@@ -123,7 +125,7 @@ export function createAuditor({
     begin(request) {
       const decision = decide(request);
       if (decision.level === "None") return undefined;
-      return new AuditedCall(request, decision, clock, emit);
+      return new AuditedCall(request, decision, { clock, clusterAnnotation }, emit);
     },
     rejected(request, attempted, { status, reason, code }) {
       const decision = decide({ ...request, user: undefined });
@@ -144,7 +146,7 @@ export function createAuditor({
         }),
         requestReceivedTimestamp: now,
         stageTimestamp: now,
-        annotations: { [CLUSTER_NAME_KEY]: request.cluster },
+        annotations: { [clusterAnnotation]: request.cluster },
       });
     },
     write(line) {
@@ -181,12 +183,17 @@ class AuditedCall implements RunningAudit {
   #answer: Json | undefined;
   #isOver = false;
 
-  constructor(request: AuditedRequest, decision: AuditDecision, clock: Clock, emit: (event: JsonObject) => void) {
+  constructor(
+    request: AuditedRequest,
+    decision: AuditDecision,
+    { clock, clusterAnnotation }: Pick<AuditorOptions, "clock" | "clusterAnnotation">,
+    emit: (event: JsonObject) => void,
+  ) {
     this.#request = request;
     this.#decision = decision;
     this.#clock = clock;
     this.#emit = emit;
-    this.#annotations = { [CLUSTER_NAME_KEY]: request.cluster };
+    this.#annotations = { [clusterAnnotation]: request.cluster };
     this.#receivedAt = formatMicroTime(clock.now());
     this.#stage("RequestReceived", this.#receivedAt);
   }

@@ -29,6 +29,8 @@ const slice = (
   endpoints,
 });
 
+const ANNOTATION = "example.com/address";
+
 test("a Service is called at its first ready endpoint", () => {
   const read = clusterOf({
     Service: service(),
@@ -38,7 +40,7 @@ test("a Service is called at its first ready endpoint", () => {
     ],
   });
 
-  expect(serviceAddress(read, WANTED)).toEqual({ host: "10.0.0.2", port: 9443 });
+  expect(serviceAddress(read, WANTED, ANNOTATION)).toEqual({ host: "10.0.0.2", port: 9443 });
 });
 
 test("Endpoints are used where no EndpointSlice has an address", () => {
@@ -47,19 +49,28 @@ test("Endpoints are used where no EndpointSlice has an address", () => {
     Endpoints: { subsets: [{ addresses: [{ ip: "10.0.0.3" }], ports: [{ name: "https", port: 9443 }] }] },
   });
 
-  expect(serviceAddress(read, WANTED)).toEqual({ host: "10.0.0.3", port: 9443 });
+  expect(serviceAddress(read, WANTED, ANNOTATION)).toEqual({ host: "10.0.0.3", port: 9443 });
 });
 
 test("an external name is called by name", () => {
   const read = clusterOf({ Service: service({ type: "ExternalName", externalName: "hooks.example.com" }) });
 
-  expect(serviceAddress(read, WANTED)).toEqual({ host: "hooks.example.com", port: 443 });
+  expect(serviceAddress(read, WANTED, ANNOTATION)).toEqual({ host: "hooks.example.com", port: 443 });
 });
 
 test("the annotation wins over endpoints", () => {
-  const read = clusterOf({ Service: service({}, { "flotilla.dev/address": "[::1]:9443" }) });
+  const read = clusterOf({ Service: service({}, { [ANNOTATION]: "[::1]:9443" }) });
 
-  expect(serviceAddress(read, WANTED)).toEqual({ host: "::1", port: 9443 });
+  expect(serviceAddress(read, WANTED, ANNOTATION)).toEqual({ host: "::1", port: 9443 });
+});
+
+test("a server without such an annotation calls endpoints", () => {
+  const read = clusterOf({
+    Service: service({}, { [ANNOTATION]: "[::1]:9443" }),
+    EndpointSlice: [slice([{ addresses: ["10.0.0.2"] }])],
+  });
+
+  expect(serviceAddress(read, WANTED, undefined)).toEqual({ host: "10.0.0.2", port: 9443 });
 });
 
 const unusable: Record<string, [Parameters<typeof clusterOf>[0], message: string]> = {
@@ -67,12 +78,12 @@ const unusable: Record<string, [Parameters<typeof clusterOf>[0], message: string
   "a port that it does not have": [{ Service: service({ ports: [] }) }, 'service "hooks" has no port 443'],
   "no endpoint": [{ Service: service() }, 'no endpoints available for service "hooks"'],
   "an annotation that is not an address": [
-    { Service: service({}, { "flotilla.dev/address": "http://127.0.0.1:1/x" }) },
-    'the annotation flotilla.dev/address is "http://127.0.0.1:1/x", which is not HOST:PORT',
+    { Service: service({}, { [ANNOTATION]: "http://127.0.0.1:1/x" }) },
+    'the annotation example.com/address is "http://127.0.0.1:1/x", which is not HOST:PORT',
   ],
 };
 for (const [what, [objects, message]] of Object.entries(unusable)) {
   test(`cannot be called: ${what}`, () => {
-    expect(() => serviceAddress(clusterOf(objects), WANTED)).toThrow(message);
+    expect(() => serviceAddress(clusterOf(objects), WANTED, ANNOTATION)).toThrow(message);
   });
 }

@@ -14,15 +14,19 @@ interface Address {
   port: number;
 }
 
-/** `HOST:PORT`: where the Service is served, instead of at its endpoints. */
-export const ADDRESS_ANNOTATION = "flotilla.dev/address";
-
-/** Throws `WebhookError` for a Service that does not exist or has nothing to call. */
-export function serviceAddress(read: ClusterReader, { namespace, name, port }: ServiceLocation): Address {
+/**
+ * Throws `WebhookError` for a Service that does not exist or has nothing to call. The annotation says where a Service is
+ * served instead of at its endpoints, as `HOST:PORT`; unset: there is no such annotation.
+ */
+export function serviceAddress(
+  read: ClusterReader,
+  { namespace, name, port }: ServiceLocation,
+  annotation: string | undefined,
+): Address {
   const service = read.get(Service, namespace, name);
   if (!service) throw unusable(`service ${JSON.stringify(name)} not found in namespace ${JSON.stringify(namespace)}`);
-  const annotated = service.metadata.annotations?.[ADDRESS_ANNOTATION];
-  if (annotated !== undefined) return annotatedAddress(annotated);
+  const annotated = annotation === undefined ? undefined : service.metadata.annotations?.[annotation];
+  if (annotation !== undefined && annotated !== undefined) return annotatedAddress(annotation, annotated);
   const { type, externalName, ports = [] } = service.spec ?? {};
   if (type === "ExternalName") {
     if (!externalName) throw unusable(`service ${JSON.stringify(name)} has no externalName`);
@@ -36,11 +40,11 @@ export function serviceAddress(read: ClusterReader, { namespace, name, port }: S
   return address;
 }
 
-function annotatedAddress(text: string): Address {
+function annotatedAddress(annotation: string, text: string): Address {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9.-]+)):(\d{1,5})$/i.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port) < 1 || Number(port) > 65_535)
-    throw unusable(`the annotation ${ADDRESS_ANNOTATION} is ${JSON.stringify(text)}, which is not HOST:PORT`);
+    throw unusable(`the annotation ${annotation} is ${JSON.stringify(text)}, which is not HOST:PORT`);
   return { host, port: Number(port) };
 }
 

@@ -69,6 +69,8 @@ export interface ConversionDependencies {
   random: Random;
   log: Log;
   blockedAddresses?: BlockedAddresses | undefined;
+  /** See `ApiServerOptions`. */
+  addressAnnotation?: string | undefined;
 }
 
 /** The webhook of a CRD in one cluster. */
@@ -186,7 +188,9 @@ export function createConversions(deps: ConversionDependencies): Conversions {
     const stop = AbortSignal.any([timeout.signal, stopped.signal, cluster.removed]);
     const uid = randomUuid(random);
     try {
-      const endpoint = createWebhookLocator(conversion.clientConfig, (service) => serviceAddress(read, service))();
+      const endpoint = createWebhookLocator(conversion.clientConfig, (service) =>
+        serviceAddress(read, service, deps.addressAnnotation),
+      )();
       const release = await turns.acquire(1, "", stop);
       try {
         const body = renderConversionReview(version, uid, apiVersion, objects);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { clusterOrganization, createAuthenticator } from "./authenticator.ts";
+import { createAuthenticator } from "./authenticator.ts";
 
 const cluster = "hub";
+const clusterPrefix = "example.com:cluster:";
 const authenticator = createAuthenticator({
+  clusterPrefix,
   tokens: [
     { token: "s3cret", user: "robot", groups: ["robots"], uid: "7" },
     { token: "paris-only", user: "admin", groups: ["system:masters"], cluster: "paris" },
@@ -40,12 +42,12 @@ describe("authenticator", () => {
   test("a request without credentials is rejected, unless anonymous access is enabled", async () => {
     await expect(authenticator.authenticate({ cluster })).rejects.toMatchObject({ status: { code: 401 } });
 
-    expect(await createAuthenticator({ anonymous: true }).authenticate({ cluster })).toBeUndefined();
+    expect(await createAuthenticator({ clusterPrefix, anonymous: true }).authenticate({ cluster })).toBeUndefined();
   });
 
   test("an invalid token is rejected, even when anonymous access is enabled", async () => {
     for (const anonymous of [false, true]) {
-      const lenient = createAuthenticator({ tokens: [{ token: "s3cret", user: "robot" }], anonymous });
+      const lenient = createAuthenticator({ clusterPrefix, tokens: [{ token: "s3cret", user: "robot" }], anonymous });
 
       await expect(lenient.authenticate({ cluster, bearerToken: "s3cret " })).rejects.toMatchObject({
         status: { code: 401, reason: "Unauthorized" },
@@ -70,7 +72,7 @@ describe("authenticator", () => {
   });
 
   test("a certificate for one cluster is rejected in others, and its cluster organization is not a group", async () => {
-    const certificate = { commonName: "admin", organizations: ["system:masters", clusterOrganization("paris")] };
+    const certificate = { commonName: "admin", organizations: ["system:masters", "example.com:cluster:paris"] };
 
     expect(await authenticator.authenticate({ cluster: "paris", certificate })).toEqual({
       name: "admin",
@@ -92,7 +94,7 @@ describe("the home of credentials", () => {
 
   test("is the cluster of the certificate request, or the one that the organization names", async () => {
     expect(await home({ certificate: { commonName: "a", organizations: [], cluster: "rome.2.17" } })).toBe("rome.2");
-    expect(await home({ certificate: { commonName: "a", organizations: [clusterOrganization("oslo")] } })).toBe("oslo");
+    expect(await home({ certificate: { commonName: "a", organizations: ["example.com:cluster:oslo"] } })).toBe("oslo");
   });
 
   test("is unknown for credentials of all clusters, of several, and of none", async () => {
@@ -100,7 +102,7 @@ describe("the home of credentials", () => {
     expect(await home({ bearerToken: "wrong" })).toBeUndefined();
     expect(
       await home({
-        certificate: { commonName: "a", organizations: [clusterOrganization("oslo"), clusterOrganization("rome")] },
+        certificate: { commonName: "a", organizations: ["example.com:cluster:oslo", "example.com:cluster:rome"] },
       }),
     ).toBeUndefined();
   });

@@ -3,7 +3,7 @@
  * bearer token. The certificate wins when both are valid, as in Kubernetes.
  *
  * One certificate authority signs the clients of all logical clusters, so a certificate can be limited to a cluster:
- * with the organization `flotilla.dev:cluster:<name>` it is valid in that cluster only. Certificates signed for a
+ * with an organization that names the cluster (`clusterPrefix`) it is valid in that cluster only. Certificates signed for a
  * CertificateSigningRequest carry the id of the cluster of the request, because their subject must be exactly the
  * requested one.
  */
@@ -17,12 +17,11 @@ import type { ClientSubject } from "./peer.ts";
 
 export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });
 
-/** The organization that limits a certificate to a logical cluster. */
-export const clusterOrganization = (cluster: string): string => `${CLUSTER_PREFIX}${cluster}`;
-const CLUSTER_PREFIX = "flotilla.dev:cluster:";
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
 export interface AuthenticatorOptions {
+  /** An organization with this prefix and the name of a logical cluster limits a certificate to that cluster. */
+  clusterPrefix: string;
   /**
    * Whether the cluster of this name has this id, and is not a later cluster of the same name. Unset: certificates of
    * CertificateSigningRequests are not accepted.
@@ -43,17 +42,18 @@ export interface AuthenticatorOptions {
 export const HEALTH_PATHS: ReadonlySet<string> = new Set(["/healthz", "/livez", "/readyz"]);
 
 export function createAuthenticator({
+  clusterPrefix,
   tokens = [],
   anonymous = false,
   isCluster = () => false,
   isReplaced = () => false,
-}: AuthenticatorOptions = {}): Authenticator {
+}: AuthenticatorOptions): Authenticator {
   const bearers = "authenticate" in tokens ? tokens : createBearerTokens({ tokens });
   /** A connection keeps its subject, and with it its user. */
   const users = new WeakMap<ClientSubject, UserInfo>();
   const userOf = (subject: ClientSubject): UserInfo => {
     let user = users.get(subject);
-    if (!user) users.set(subject, (user = userOfSubject(subject)));
+    if (!user) users.set(subject, (user = userOfSubject(subject, clusterPrefix)));
     return user;
   };
 
@@ -64,7 +64,7 @@ export function createAuthenticator({
     async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
       if (
         certificate &&
-        isGoodIn(certificate, cluster) &&
+        isGoodIn(certificate, cluster, clusterPrefix) &&
         (certificate.cluster === undefined || isCluster(cluster, certificate.cluster))
       ) {
         if (!isOld(certificate, cluster)) return userOf(certificate);
@@ -83,17 +83,17 @@ export function createAuthenticator({
       return outcome.user;
     },
     async homeOf({ certificate, bearerToken, bearerDigest }) {
-      const home = certificate && homeOfCertificate(certificate);
+      const home = certificate && homeOfCertificate(certificate, clusterPrefix);
       if (home !== undefined || bearerToken === undefined) return home;
       return bearers.homeOf(bearerToken, bearerDigest);
     },
   };
 }
 
-function userOfSubject({ commonName, organizations, credentialId }: ClientSubject): UserInfo {
+function userOfSubject({ commonName, organizations, credentialId }: ClientSubject, clusterPrefix: string): UserInfo {
   const user = authenticatedUser(
     commonName,
-    organizations.filter((organization) => !organization.startsWith(CLUSTER_PREFIX)),
+    organizations.filter((organization) => !organization.startsWith(clusterPrefix)),
   );
   return credentialId === undefined
     ? user
@@ -101,14 +101,14 @@ function userOfSubject({ commonName, organizations, credentialId }: ClientSubjec
 }
 
 /** The cluster that a certificate is limited to. Ids of clusters end in a dot and a number. */
-function homeOfCertificate({ cluster, organizations }: ClientSubject): string | undefined {
+function homeOfCertificate({ cluster, organizations }: ClientSubject, clusterPrefix: string): string | undefined {
   if (cluster !== undefined) return cluster.slice(0, cluster.lastIndexOf("."));
-  const [tie, ...more] = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
-  return more.length > 0 ? undefined : tie?.slice(CLUSTER_PREFIX.length);
+  const [tie, ...more] = organizations.filter((organization) => organization.startsWith(clusterPrefix));
+  return more.length > 0 ? undefined : tie?.slice(clusterPrefix.length);
 }
 
 /** A certificate without a common name does not identify a user. */
-function isGoodIn({ commonName, organizations }: ClientSubject, cluster: string): boolean {
-  const ties = organizations.filter((organization) => organization.startsWith(CLUSTER_PREFIX));
-  return commonName !== "" && (ties.length === 0 || ties.includes(clusterOrganization(cluster)));
+function isGoodIn({ commonName, organizations }: ClientSubject, cluster: string, clusterPrefix: string): boolean {
+  const ties = organizations.filter((organization) => organization.startsWith(clusterPrefix));
+  return commonName !== "" && (ties.length === 0 || ties.includes(clusterPrefix + cluster));
 }

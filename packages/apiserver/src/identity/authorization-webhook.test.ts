@@ -36,6 +36,7 @@ function start(answer: (spec: JsonObject) => Json | Promise<Json>, more = "failu
   const [first] = readAuthorizationConfiguration(webhookYaml(more), "authorization.yaml");
   if (first?.type !== "Webhook") throw new Error("the first authorizer is the webhook");
   const webhook = createAuthorizationWebhook(first.settings, {
+    clusterKey: "flotilla.dev/cluster",
     post: async (body) => {
       const review = JSON.parse(body.toString()) as { spec: JsonObject };
       asked.push(review.spec);
@@ -132,6 +133,7 @@ describe("a webhook that fails", () => {
         conditions: () => ({ matches: true }),
       },
       {
+        clusterKey: "flotilla.dev/cluster",
         post: (_, signal) => {
           signal.addEventListener("abort", () => reject(signal.reason as Error));
           return hung;

@@ -4,7 +4,6 @@
  *
  * Users of different logical clusters may have the same name, so the webhook gets the cluster as an extra value of the user.
  */
-import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { hash } from "node:crypto";
 import { createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
@@ -26,6 +25,8 @@ export interface AuthorizationWebhookSettings {
 }
 
 export interface AuthorizationWebhookDependencies {
+  /** The extra value of a user that names the logical cluster. */
+  clusterKey: string;
   /** Sends a JSON body, and resolves with the answer. */
   post(body: Buffer, signal: AbortSignal): Promise<Json>;
   /** How a call ended: `success`, `error` or `timeout`. */
@@ -44,7 +45,7 @@ const NO_OPINION: Opinion = Object.freeze({ opinion: "none", reason: "" });
 
 export function createAuthorizationWebhook(
   settings: AuthorizationWebhookSettings,
-  { post, observe, failedOpen, clock, log }: AuthorizationWebhookDependencies,
+  { clusterKey, post, observe, failedOpen, clock, log }: AuthorizationWebhookDependencies,
 ): ForeignAuthorizer {
   const { name, timeoutMs, failurePolicy, conditions } = settings;
   const remembered = new Map<string, { opinion: Opinion; untilMs: number }>();
@@ -104,7 +105,7 @@ export function createAuthorizationWebhook(
   return {
     name,
     ask(request) {
-      const spec = reviewSpecOf(request);
+      const spec = reviewSpecOf(request, clusterKey);
       const key = hash("sha256", JSON.stringify(spec), "base64url");
       const known = remembered.get(key);
       if (known && known.untilMs > clock.now()) return known.opinion;
@@ -122,10 +123,10 @@ export function createAuthorizationWebhook(
 }
 
 /** The spec of the review. All fields are set, as conditions see them. Pure. */
-function reviewSpecOf({ user, verb, cluster, resource, path = "" }: AccessRequest): JsonObject {
+function reviewSpecOf({ user, verb, cluster, resource, path = "" }: AccessRequest, clusterKey: string): JsonObject {
   const extra: JsonObject = {};
   for (const [key, values] of Object.entries(user.extra ?? {})) extra[key] = [...values];
-  extra[CLUSTER_NAME_KEY] = [cluster];
+  extra[clusterKey] = [cluster];
   const spec: JsonObject = { user: user.name, uid: user.uid ?? "", groups: [...user.groups], extra };
   if (!resource) return { ...spec, nonResourceAttributes: { path, verb } };
   const { namespace = "", group, version = "*", resource: plural, subresource = "", name = "" } = resource;

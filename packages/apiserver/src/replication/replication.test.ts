@@ -21,12 +21,20 @@ interface World {
   close(): void;
 }
 
+const HUBS = { group: "example.com", resource: "hubs" };
+
 function makeWorld(): World {
   const engine = createMemoryEngine();
   const ended: Successor[] = [];
   const stop = new AbortController();
   const onSuperseded = (successor: Successor): void => void ended.push(successor);
-  const replication = createReplication({ engine, clock: createFakeClock(), log: silentLog, onSuperseded });
+  const replication = createReplication({
+    engine,
+    clock: createFakeClock(),
+    log: silentLog,
+    resource: HUBS,
+    onSuperseded,
+  });
   return {
     engine,
     hub: guardSuccession(engine, onSuperseded),
@@ -77,6 +85,7 @@ describe("a standby", () => {
       engine: world.engine,
       clock: createFakeClock(),
       log: silentLog,
+      resource: HUBS,
       onSuperseded: () => {},
     });
 

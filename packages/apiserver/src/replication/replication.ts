@@ -3,7 +3,7 @@
  * Authorized as any path, for the verb `post`: a follower reads every Secret, so the permission to
  * read all paths, which roles of auditors have, is not enough.
  */
-import { badRequest, conflict, methodNotAllowed } from "@flotilla/apimachinery";
+import { badRequest, conflict, HUB, methodNotAllowed } from "@flotilla/apimachinery";
 import { formatTime, sleep } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
@@ -20,7 +20,6 @@ const ALIVE_EVERY_MS = 1_000;
 /** What a standby that steps in may still lack. */
 const MAX_REST_BYTES = 64 * 1024 * 1024;
 const MAX_NAME = 200;
-const HUB_RESOURCE = { group: "flotilla.dev", resource: "hubs" };
 
 export interface Replication {
   respond(request: ApiRequest, action: ReplicationAction): Promise<ApiResponse>;
@@ -33,11 +32,13 @@ export interface ReplicationOptions {
   engine: Engine;
   clock: Clock;
   log: Log;
+  /** What a conflict is about. */
+  resource: { readonly group: string; readonly resource: string };
   /** This hub is not the hub any more. */
   onSuperseded(successor: Successor): void;
 }
 
-export function createReplication({ engine, clock, log, onSuperseded }: ReplicationOptions): Replication {
+export function createReplication({ engine, clock, log, resource, onSuperseded }: ReplicationOptions): Replication {
   return {
     async respond(request, action) {
       const { method, query, signal } = request;
@@ -61,7 +62,7 @@ export function createReplication({ engine, clock, log, onSuperseded }: Replicat
       throw badRequest("term and name of the hub that takes over are required");
     const own = await readTerm(engine);
     if (term <= own)
-      throw conflict(HUB_RESOURCE, "hub", `this hub has term ${own}, and is not replaced by a hub of term ${term}`);
+      throw conflict(resource, HUB, `this hub has term ${own}, and is not replaced by a hub of term ${term}`);
     // Before the decision: what cannot be sent must not be lost.
     if (after !== undefined) await collect(after, await engine.revision());
     const successor = { term, name, at: formatTime(clock.now()) };
@@ -69,7 +70,7 @@ export function createReplication({ engine, clock, log, onSuperseded }: Replicat
     if (revision === undefined) {
       const other = await readSuccessor(engine);
       if (other?.term !== term || other.name !== name)
-        throw conflict(HUB_RESOURCE, "hub", `this hub was already replaced by ${other?.name ?? "another one"}`);
+        throw conflict(resource, HUB, `this hub was already replaced by ${other?.name ?? "another one"}`);
     } else log.warn("this hub was replaced and takes no more writes", { term, name });
     const newest = await engine.revision();
     const lines: ReplicationLine[] = after === undefined ? [] : await collect(after, newest);
@@ -83,7 +84,7 @@ export function createReplication({ engine, clock, log, onSuperseded }: Replicat
       return await linesBetween(engine, after, upTo, MAX_REST_BYTES);
     } catch (error) {
       if (error instanceof CompactedError || (error instanceof StoreError && error.message.includes("too far behind")))
-        throw conflict(HUB_RESOURCE, "hub", "the standby is too far behind; wait until it has caught up");
+        throw conflict(resource, HUB, "the standby is too far behind; wait until it has caught up");
       throw error;
     }
   }

@@ -57,6 +57,8 @@ export interface AdmissionWebhookDependencies {
   log: Log;
   conversions: Conversions;
   blockedAddresses?: BlockedAddresses | undefined;
+  /** See `ApiServerOptions`. */
+  addressAnnotation?: string | undefined;
 }
 
 export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): AdmissionWebhooks {
@@ -90,7 +92,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     try {
       verdict = await hook.ask(
         { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
-        (service) => serviceAddress(read, service),
+        (service) => serviceAddress(read, service, deps.addressAnnotation),
         context.signal,
       );
     } catch (error) {

@@ -28,12 +28,12 @@ export function checkManagers({ served: { resource } }: RequestContext, object: 
 
 function tracksFields(context: RequestContext, stored: Json | undefined): boolean {
   if (!context.byController) return true;
-  if (context.cluster.name !== HUB) return untracked(context) !== "members";
+  if (context.cluster.name !== HUB) return untracked(context) !== "others";
   // After an external client has written the object, its managers must stay accurate.
-  return stored !== undefined || untracked(context) !== "hub";
+  return stored !== undefined || untracked(context) !== "root";
 }
 
-const untracked = ({ served }: RequestContext): "members" | "hub" | undefined =>
+const untracked = ({ served }: RequestContext): "root" | "others" | undefined =>
   served.resource.kind.traits?.untrackedByControllers;
 
 /** `after` with `metadata.managedFields`. `given` is the value that the client sent, if any. */
@@ -67,7 +67,7 @@ export function trackFields(
     time: formatTime(clock.now()),
     builtIn: served.resource.kind.builtIn,
     versions: otherVersions(context),
-    beginsRecord: context.cluster.name === HUB && untracked(context) === "hub",
+    beginsRecord: context.cluster.name === HUB && untracked(context) === "root",
   });
   checkManagers(context, recorded);
   return hidden.length === 0

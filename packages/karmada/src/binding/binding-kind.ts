@@ -25,7 +25,7 @@ export function bindingKind<T extends KubernetesObject>({
     facts,
     columns,
     subresources: { status: true },
-    traits: { untrackedByControllers: "hub" },
+    traits: { untrackedByControllers: "root" },
   });
   return describedKind({
     ...kind,

@@ -21,6 +21,6 @@ export const Work: Kind<Work> = customKind<Work>({
     AGE,
   ],
   subresources: { status: true },
-  traits: { untrackedByControllers: "hub" },
+  traits: { untrackedByControllers: "root" },
   descriptions: workDescriptions,
 });

@@ -23,5 +23,5 @@ export const ControllerRevision: Kind<ControllerRevision> = builtInKind<Controll
     column<ControllerRevision>("Revision", ({ revision }) => revision ?? 0),
     ageColumn,
   ],
-  traits: { untrackedByControllers: "members", metadataChecks: { update: true, create: true } },
+  traits: { untrackedByControllers: "others", metadataChecks: { update: true, create: true } },
 });

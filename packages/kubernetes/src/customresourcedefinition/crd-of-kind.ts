@@ -7,20 +7,17 @@ import type { Column, Kind, KindVersion, KubernetesObject, Schema } from "@floti
 import type { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
 import type { CustomResourceDefinitionVersion } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
 
-/** OpenKruise's own CRDs have no label of this kind; ours do, so that a policy can select them all. */
-const KRUISE_LABELS = { "kruise.io/schema-gen": "true" };
-
 /**
  * The CRD of a custom kind, without status. Computed columns have no path and are omitted. The schemas are shared with
  * the kind: read-only.
  */
 export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition {
   if (kind.builtIn) throw new InvariantError(`${kind.kind} is built in and has no CustomResourceDefinition`);
-  const { group, plural, scope, storageVersion, singular = kind.kind.toLowerCase() } = kind;
+  const { group, plural, scope, storageVersion, singular = kind.kind.toLowerCase(), definitionLabels: labels } = kind;
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, ...(group.endsWith("kruise.io") && { labels: { ...KRUISE_LABELS } }) },
+    metadata: { name: `${plural}.${group}`, ...(labels && { labels: { ...labels } }) },
     spec: {
       group,
       names: {

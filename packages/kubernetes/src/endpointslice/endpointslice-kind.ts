@@ -31,5 +31,5 @@ export const EndpointSlice: Kind<EndpointSlice> = builtInKind<EndpointSlice>({
     ageColumn,
   ],
   hasGeneration: true,
-  traits: { untrackedByControllers: "members", metadataChecks: { create: true }, labelsCountAsSpec: true },
+  traits: { untrackedByControllers: "others", metadataChecks: { create: true }, labelsCountAsSpec: true },
 });

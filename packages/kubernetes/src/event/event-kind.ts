@@ -69,7 +69,7 @@ export const Event: Kind<Event> = builtInKind<Event>({
   facts: "core-v1",
   columns: eventColumns,
   traits: {
-    untrackedByControllers: "members",
+    untrackedByControllers: "others",
     names: "path",
     metadataChecks: {},
     plainFinalizers: true,

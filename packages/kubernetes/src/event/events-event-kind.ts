@@ -69,7 +69,7 @@ export const EventsEvent: Kind<EventsEvent> = {
   builtIn: true,
   hasGeneration: false,
   traits: {
-    untrackedByControllers: "members",
+    untrackedByControllers: "others",
     createOnUpdate: true,
     selectableFields: {
       ...referenceFields("regarding"),

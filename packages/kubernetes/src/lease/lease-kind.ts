@@ -15,5 +15,5 @@ export const Lease: Kind<Lease> = builtInKind<Lease>({
   scope: "Namespaced",
   facts: "coordination-v1",
   columns: [nameColumn, column<Lease>("Holder", ({ spec }) => spec?.holderIdentity ?? ""), ageColumn],
-  traits: { untrackedByControllers: "members", plainFinalizers: true, createOnUpdate: true, requiresVersion: true },
+  traits: { untrackedByControllers: "others", plainFinalizers: true, createOnUpdate: true, requiresVersion: true },
 });

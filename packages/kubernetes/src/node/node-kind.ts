@@ -56,7 +56,7 @@ export const Node: Kind<Node> = builtInKind<Node>({
   ],
   subresources: { status: true },
   traits: {
-    untrackedByControllers: "members",
+    untrackedByControllers: "others",
     statusOnCreate: true,
     metadataChecks: { update: true, create: true },
     statusMetadataChecks: { update: true, create: true },

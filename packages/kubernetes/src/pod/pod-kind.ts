@@ -41,7 +41,7 @@ export const Pod: Kind<Pod> = builtInKind<Pod>({
   },
   hasGeneration: true,
   traits: {
-    untrackedByControllers: "members",
+    untrackedByControllers: "others",
     deletionReturnsObject: true,
     selectableFields: {
       "spec.nodeName": ({ spec }) => textIn(spec, "nodeName"),

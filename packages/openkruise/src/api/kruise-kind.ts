@@ -19,6 +19,9 @@ const SCALE = {
   labelSelectorPath: ".status.labelSelector",
 };
 
+/** OpenKruise's own CRDs have no label of their kind; ours do, so that a policy can select them all. */
+const DEFINITION_LABELS = { "kruise.io/schema-gen": "true" };
+
 interface KruiseKind {
   group?: "policy.kruise.io";
   kind: string;
@@ -63,6 +66,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     subresources: { status: true, ...(hasScale && { scale: SCALE }) },
     builtIn: false,
     hasGeneration: true,
+    definitionLabels: DEFINITION_LABELS,
     workload: of.workload,
     descriptions,
   });

@@ -1,5 +1,6 @@
 /** The audit log of a process, from its flags: the policy, and the backends that it writes to. */
 import { resolve } from "node:path";
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { createAuditErrors, createAuditor, readAuditPolicy } from "@flotilla/apiserver";
 import type { AuditBackend, Auditor } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
@@ -58,7 +59,7 @@ export async function openAudit(
     );
   }
   return {
-    auditor: createAuditor({ policy, backends, lost: errors, clock, random }),
+    auditor: createAuditor({ policy, clusterAnnotation: CLUSTER_NAME_KEY, backends, lost: errors, clock, random }),
     close: async () => void (await Promise.all(backends.map((backend) => backend.close()))),
   };
 }

@@ -1,5 +1,6 @@
 /** Who decides what users may do, from the flags of a process: roles, webhooks, or both in an order. */
 import { dirname, resolve } from "node:path";
+import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { AuthorizationMetrics, createAuthorizationWebhook, readAuthorizationConfiguration } from "@flotilla/apiserver";
 import type { ApiServerOptions } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
@@ -33,6 +34,7 @@ export async function openAuthorization(
     const post = await postTo(file === undefined ? kubeconfig : resolve(dirname(file), kubeconfig));
     authorizers.push(
       createAuthorizationWebhook(settings, {
+        clusterKey: CLUSTER_NAME_KEY,
         post: async (body, signal) => JSON.parse(await post(body, signal)) as Json,
         observe: (result, seconds) => metrics.called(settings.name, result, seconds),
         failedOpen: () => metrics.failedOpen(settings.name),

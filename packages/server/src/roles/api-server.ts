@@ -44,6 +44,7 @@ import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./process-parts.ts";
 import { createProfiles } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
+import { ADDRESS_ANNOTATION } from "./server-names.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
 
 export interface HubApiServerOptions {
@@ -154,6 +155,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     }),
     frontProxy: options.frontProxy?.identity,
     kubeletAuthority: options.kubeletAuthority,
+    addressAnnotation: ADDRESS_ANNOTATION,
     isExposed: options.isExposed,
     protobuf: createProtobufCodec(kubernetesKinds),
     actions: [decisions.action],

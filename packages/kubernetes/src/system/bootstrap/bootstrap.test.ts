@@ -161,7 +161,11 @@ describe("a certificate", () => {
   });
 
   test("is valid only in the cluster that signed it", async () => {
-    const authenticator = createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster });
+    const authenticator = createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: server.tokens,
+      isCluster: server.isCluster,
+    });
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("hub") };
 
     expect((await authenticator.authenticate({ certificate, cluster: "hub" }))?.name).toBe("jane");
@@ -171,7 +175,11 @@ describe("a certificate", () => {
   });
 
   test("is not valid in a new cluster of the same name", async () => {
-    const authenticator = createAuthenticator({ tokens: server.tokens, isCluster: server.isCluster });
+    const authenticator = createAuthenticator({
+      clusterPrefix: "example.com:cluster:",
+      tokens: server.tokens,
+      isCluster: server.isCluster,
+    });
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("paris") };
     await server.removeCluster("paris");
     await server.addCluster("paris", "hub");
