@@ -5,13 +5,14 @@
 import { describe, expect, test } from "vitest";
 import type { Kind, Schema } from "@flotilla/apimachinery";
 import { argoDefinitions } from "@flotilla/argo";
+import { rolloutDefinitions } from "@flotilla/flotilla";
 import { karmadaDefinitions } from "@flotilla/karmada";
 import { servedKinds } from "@flotilla/kubernetes";
 import { ocmDefinitions } from "@flotilla/ocm";
 import { kruiseDefinitions } from "@flotilla/openkruise";
 
-const kinds = [karmadaDefinitions, ocmDefinitions, kruiseDefinitions, argoDefinitions].flatMap((definitions) =>
-  servedKinds(definitions),
+const kinds = [karmadaDefinitions, ocmDefinitions, kruiseDefinitions, argoDefinitions, rolloutDefinitions].flatMap(
+  (definitions) => servedKinds(definitions),
 );
 
 /** Of Kubernetes' types only the pod is not described: the field itself is, its inner fields are not. */

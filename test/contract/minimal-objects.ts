@@ -4,6 +4,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import { LogicalCluster } from "@flotilla/apiserver";
 import { argoDefinitions } from "@flotilla/argo";
 import type { JsonObject } from "@flotilla/base";
+import { rolloutDefinitions } from "@flotilla/flotilla";
 import { karmadaDefinitions } from "@flotilla/karmada";
 import { Eviction, isServed, kubernetesDefinitions, TokenRequest } from "@flotilla/kubernetes";
 import type { AnyDefinition } from "@flotilla/kubernetes";
@@ -25,6 +26,7 @@ export const definitions: readonly AnyDefinition[] = [
   ...ocmDefinitions,
   ...kruiseDefinitions,
   ...argoDefinitions,
+  ...rolloutDefinitions,
 ];
 
 const examples = new Map<Kind, JsonObject>([

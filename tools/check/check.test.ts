@@ -242,6 +242,21 @@ describe("wire names", () => {
         '"topology.kubernetes.io/zone" is spelled 2 times; declare it once: packages/client/src/a.ts, packages/cli/src/b.ts',
       ],
     },
+    "a name of a product in the API server is reported, except of the kind that it serves itself": {
+      files: [
+        [
+          "packages/apiserver/src/clusters/address.ts",
+          '/** `flotilla.dev/address` */\nconst KEY = "flotilla.dev/address";\n',
+        ],
+        ["packages/apiserver/src/write/work.ts", 'if (group === "work.karmada.io") return;\n'],
+        ["packages/apiserver/src/clusters/logical-cluster-kind.ts", 'const group = "flotilla.dev";\n'],
+        ["packages/apiserver/src/clusters/address.test.ts", 'expect(key).toBe("flotilla.dev/address");\n'],
+      ],
+      want: [
+        "packages/apiserver/src/clusters/address.ts: the API server knows no product; pass in the name of flotilla.dev",
+        "packages/apiserver/src/write/work.ts: the API server knows no product; pass in the name of karmada.io",
+      ],
+    },
     "comments, versions, tests and generated tables may repeat a name": {
       files: [
         ["packages/client/src/a.ts", '/** "flotilla.dev/drift" */\nconst DRIFT = "flotilla.dev/drift";\n'],

@@ -1,6 +1,7 @@
 /**
  * Names on the wire, `<domain>/<name>` of a label, an annotation, a finalizer, a taint or a type, are declared once: a
- * second spelling is not found by a search, and a typing error in it is a label that no one reads.
+ * second spelling is not found by a search, and a typing error in it is a label that no one reads. The API server declares
+ * none of a product.
  */
 import type { SourceFile } from "./sources.ts";
 
@@ -27,6 +28,25 @@ export function checkWireNames(sources: readonly SourceFile[]): string[] {
       places.set(name, [...(places.get(name) ?? []), path]);
     }
   }
+  return [...productsInServer(sources), ...repeated(places)];
+}
+
+/** The API server is given the names of products, ours too; its own kind LogicalCluster is the exception (docs/adr/0028). */
+const SERVER = /^packages\/apiserver\/src\/(?!clusters\/logical-cluster-kind\.ts$)/;
+const PRODUCT = /["`][^"`\n]*\b((?:flotilla\.dev|karmada\.io|kruise\.io|open-cluster-management\.io)\b)/g;
+
+function productsInServer(sources: readonly SourceFile[]): string[] {
+  return sources
+    .filter(({ path }) => SERVER.test(path) && CHECKED.test(path) && !EXEMPT.test(path))
+    .flatMap(({ path, text }) =>
+      Array.from(
+        text.replaceAll(COMMENTS, "").matchAll(PRODUCT),
+        ([, domain]) => `${path}: the API server knows no product; pass in the name of ${domain}`,
+      ),
+    );
+}
+
+function repeated(places: ReadonlyMap<string, readonly string[]>): string[] {
   return [...places]
     .filter(([, paths]) => paths.length > 1)
     .map(

@@ -254,8 +254,7 @@ export { FleetDisruptionBudget } from "./rollout/kinds/fleet-disruption-budget.t
 export { createRollouts } from "./rollout/create-rollout.ts";
 export { FleetRollout } from "./rollout/kinds/fleet-rollout.ts";
 export { RolloutStrategy } from "./rollout/kinds/rollout-strategy.ts";
-export { rolloutAdmissions } from "./rollout/rollout-admissions.ts";
+export { rolloutAdmissions, rolloutDefinitions, rolloutKinds } from "./rollout/rollout-definitions.ts";
 export { rolloutRoles } from "./rollout/rollout-access.ts";
-export { rolloutKinds } from "./rollout/kinds/rollout-kinds.ts";
 export { FLOTILLA_GROUP, flotillaUser } from "./flotilla-identity.ts";
 export { SIMULATED_FAULT } from "./flotilla-names.ts";

@@ -5,7 +5,7 @@
 import type { ClusterRole } from "@flotilla/kubernetes";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
-import { rolloutKinds } from "./kinds/rollout-kinds.ts";
+import { rolloutKinds } from "./rollout-definitions.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 
 const READ = ["get", "list", "watch"];

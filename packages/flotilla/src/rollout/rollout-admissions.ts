@@ -121,7 +121,7 @@ function selectorErrors(selector: unknown, path: string): FieldError[] {
   }
 }
 
-const strategyRules: Admission<RolloutStrategy> = {
+export const strategyRules: Admission<RolloutStrategy> = {
   for: RolloutStrategy,
   on: ["CREATE", "UPDATE"],
   validate: ({ object: { spec } }) => [
@@ -133,7 +133,7 @@ const strategyRules: Admission<RolloutStrategy> = {
 /** The fields by which people steer a release. */
 const STEERING = ["approvals", "promotions", "paused", "abort", "retry"] as const;
 
-const rolloutRules: Admission<FleetRollout> = {
+export const rolloutRules: Admission<FleetRollout> = {
   for: FleetRollout,
   on: ["CREATE", "UPDATE"],
   mutate({ object, oldObject, byController, user, nowMs, subresource }) {
@@ -203,17 +203,15 @@ export function actorOf(
   return undefined;
 }
 
-const budgetRules: Admission<FleetDisruptionBudget> = {
+export const budgetRules: Admission<FleetDisruptionBudget> = {
   for: FleetDisruptionBudget,
   on: ["CREATE", "UPDATE"],
   validate: ({ object: { spec } }) => selectorErrors(spec.selector, "spec.selector"),
 };
 
-export function rolloutAdmissions(hub: string): readonly AnyAdmission[] {
+/** On the hub: the permission to use what a strategy or a release names. */
+export function rolloutReferences(hub: string): readonly AnyAdmission[] {
   return [
-    strategyRules,
-    rolloutRules,
-    budgetRules,
     createReferenceAccess<RolloutStrategy>(hub, {
       for: RolloutStrategy,
       named: ({ metadata, spec }) => namedIn(spec.waves, "spec.waves", metadata.namespace ?? ""),
