@@ -38,6 +38,20 @@ afterEach(async () => {
 let client: Client;
 const run = (name: string, ...argv: string[]): ReturnType<typeof runCommand> =>
   runCommand({ client, clock: fleet.clock }, name, ...argv);
+/** The hub reconciles everything between two writes. */
+function reconcilingBetweenWrites(): Client {
+  const { create, patch } = fleet.client;
+  const settled = async <T>(written: Promise<T>): Promise<T> => {
+    const object = await written;
+    await fleet.run(1_000);
+    return object;
+  };
+  return {
+    ...fleet.client,
+    create: (...args: Parameters<Client["create"]>) => settled(create(...args)),
+    patch: (...args: Parameters<Client["patch"]>) => settled(patch(...args)),
+  } as Client;
+}
 function write(...objects: readonly unknown[]): string {
   const file = join(folder, "input.json");
   writeFileSync(file, JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
@@ -640,15 +654,7 @@ describe("the first copy on a member", () => {
   };
 
   test("has the overrides of the same files, in whatever order they are given", async () => {
-    // The hub reconciles everything between two writes.
-    client = {
-      ...fleet.client,
-      create: async (...args: Parameters<Client["create"]>) => {
-        const created = await fleet.client.create(...args);
-        await fleet.run(1_000);
-        return created;
-      },
-    } as Client;
+    client = reconcilingBetweenWrites();
 
     await apply(deployment, policy, mirror);
 
@@ -667,6 +673,45 @@ describe("the first copy on a member", () => {
 
     expect(before).toBeUndefined();
     expect(await onMember()).toEqual(["mirror.example.com/web:1", 1]);
+  });
+});
+
+describe("a template and its policy that are applied together", () => {
+  const web = (image: string): object => {
+    const { spec, ...set } = makeCloneSet("default/web").replicas(4).image(image).build();
+    return { ...set, apiVersion: KRUISE, spec: { ...spec, updateStrategy: { partition: 3 } } };
+  };
+  const policy = everywhere(KRUISE, "CloneSet");
+  const onMembers = (): Promise<unknown[]> =>
+    Promise.all(
+      MEMBERS.map(async (cluster) => {
+        const { spec, metadata } = await fleet.client.get(CloneSet, { cluster, namespace: "default", name: "web" });
+        return [spec.template.spec?.containers[0]?.image, metadata.generation];
+      }),
+    );
+
+  test("start with the new template if the policy is the template's first, as planned", async () => {
+    await apply(web("web:1"));
+    client = reconcilingBetweenWrites();
+
+    const planned = await plan(policy, web("web:2"));
+    const applied = await apply(policy, web("web:2"));
+
+    expect(await onMembers()).toEqual(MEMBERS.map(() => ["web:2", 1]));
+    expect(planned.text).toContain("hub\n  ~ CloneSet default/web\n");
+    expect(planned.text).toContain("member1\n  + CloneSet default/web\n\nmember2\n");
+    expect(applied).toMatch(/cloneset\.apps\.kruise\.io\/web changed\n.*\/cloneset created\n/);
+  });
+
+  test("arrive policy first if a policy has claimed the template: suspending it holds back the template", async () => {
+    await apply(policy, web("web:1"));
+    client = reconcilingBetweenWrites();
+    const { spec } = policy as PropagationPolicy;
+    const suspended = { ...policy, spec: { ...spec, suspension: { dispatching: true } } };
+
+    await apply(web("web:2"), suspended);
+
+    expect(await onMembers()).toEqual(MEMBERS.map(() => ["web:1", 1]));
   });
 });
 

@@ -23,9 +23,9 @@ import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotill
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { SNAPSHOT_KINDS } from "@flotilla/flotilla";
+import { isTemplate, isTemplateGroup, SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
-import { inApplyOrder, isDefinition, isNeededFirst } from "./apply-order.ts";
+import { inApplyOrder, isClaimed, isDefinition, isNeededFirst, mayPrecedePolicies } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 
@@ -73,7 +73,8 @@ export async function applyAll(
 ): Promise<Applied[]> {
   const resolve = createManifestResolver(client, input);
   const results: Applied[] = [];
-  for (const manifest of inApplyOrder(input.manifests)) {
+  const unclaimed = await findUnclaimed(client, input, { resolve, signal });
+  for (const manifest of inApplyOrder(input.manifests, unclaimed)) {
     const applied = await applyOne(client, await resolve(manifest), "applying", signal);
     results.push(applied);
     onApplied?.(applied);
@@ -92,7 +93,8 @@ export async function tryAll(
   signal: AbortSignal,
 ): Promise<{ applied: Applied[]; unknown: Given[] }> {
   const resolve = createManifestResolver(client, input);
-  const resolved = await Promise.all(inApplyOrder(input.manifests).map(resolve));
+  const unclaimed = await findUnclaimed(dry, input, { resolve, signal });
+  const resolved = await Promise.all(inApplyOrder(input.manifests, unclaimed).map(resolve));
   const applied: Applied[] = [];
   const unknown: Given[] = [];
   // The requests of one round are sent together.
@@ -101,6 +103,35 @@ export async function tryAll(
       if ("outcome" in result) applied.push(result);
       else unknown.push(result.given);
   return { applied, unknown };
+}
+
+/** The manifests of templates that are on the hub and that no policy has claimed. */
+async function findUnclaimed(
+  client: Pick<Client, "get">,
+  { manifests }: ApplyInput,
+  { resolve, signal }: { resolve(manifest: JsonObject): Promise<Manifest>; signal: AbortSignal },
+): Promise<Set<JsonObject>> {
+  const found = await Promise.all(
+    mayPrecedePolicies(manifests).map(async (manifest) => {
+      const { kind, given } = await resolve(manifest);
+      if (!isTemplateGroup(kind.group) || !isTemplate(given)) return [];
+      const { namespace, name } = given.metadata;
+      try {
+        const existing = await find(
+          client,
+          kind,
+          { cluster: HUB, namespace: namespace || undefined, name },
+          { signal },
+        );
+        return existing && !isClaimed(existing) ? [manifest] : [];
+      } catch (error) {
+        // Dry runs cannot read it, so it is not planned.
+        if (isAnsweredElsewhere(error)) return [];
+        throw error;
+      }
+    }),
+  );
+  return new Set(found.flat());
 }
 
 async function tryOne(dry: Writer, manifest: Manifest, signal: AbortSignal): Promise<Applied | Manifest> {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { inApplyOrder } from "./apply-order.ts";
+import { inApplyOrder, mayPrecedePolicies } from "./apply-order.ts";
 
 const make = (apiVersion: string, kind: string, name = "x") => ({ apiVersion, kind, metadata: { name } });
 
@@ -41,4 +41,26 @@ test("kinds of other groups with the same name keep their place", () => {
   const given = [make("apps/v1", "Deployment"), make("example.com/v1", "Namespace"), make("v1", "Namespace")];
 
   expect(inApplyOrder(given).map(({ apiVersion }) => apiVersion)).toEqual(["v1", "apps/v1", "example.com/v1"]);
+});
+
+test("templates that no policy has claimed come after the overrides and before the policies", () => {
+  const standing = make("apps/v1", "Deployment", "standing");
+  const given = [
+    make("apps/v1", "Deployment", "new"),
+    make("policy.karmada.io/v1alpha1", "PropagationPolicy"),
+    standing,
+    make("policy.karmada.io/v1alpha1", "OverridePolicy"),
+  ];
+
+  const ordered = inApplyOrder(given, new Set([standing])).map(({ kind, metadata }) => `${kind}/${metadata.name}`);
+
+  expect(mayPrecedePolicies(given).map(({ metadata }) => (metadata as { name: string }).name)).toEqual([
+    "new",
+    "standing",
+  ]);
+  expect(ordered).toEqual(["OverridePolicy/x", "Deployment/standing", "PropagationPolicy/x", "Deployment/new"]);
+});
+
+test("nothing is looked up for files without a policy", () => {
+  expect(mayPrecedePolicies([make("apps/v1", "Deployment"), make("v1", "Namespace")])).toEqual([]);
 });
