@@ -48,6 +48,8 @@ class LongestFirst extends BaseSequencer {
 const shared = {
   // The longest test takes seconds; a machine that is busy with other work must not fail it.
   testTimeout: 60_000,
+  /** What is polled for comes within milliseconds; the limit is for a machine with much else to do. */
+  expect: { poll: { timeout: 20_000 } },
   setupFiles: ["test/setup.ts"],
   env: { TMPDIR: temporaryFolder() },
   // Modules hold caches and tables, no state that a test could see, so the files of a suite share them in a worker:

@@ -122,15 +122,12 @@ async function register(spec: JsonObject = {}): Promise<JsonObject> {
 async function checked(name: string, not?: string): Promise<JsonObject> {
   let condition: JsonObject | undefined;
   await expect
-    .poll(
-      async () => {
-        subject.clock.advance(200);
-        const { body } = await subject.request("GET", `${SERVICES}/${name}`);
-        [condition] = ((body.status as JsonObject | undefined)?.conditions ?? []) as JsonObject[];
-        return condition !== undefined && condition.reason !== not;
-      },
-      { timeout: 5_000 },
-    )
+    .poll(async () => {
+      subject.clock.advance(200);
+      const { body } = await subject.request("GET", `${SERVICES}/${name}`);
+      [condition] = ((body.status as JsonObject | undefined)?.conditions ?? []) as JsonObject[];
+      return condition !== undefined && condition.reason !== not;
+    })
     .toBe(true);
   return condition ?? {};
 }
@@ -263,9 +260,9 @@ test("an object whose owner the server no longer has is deleted, and no other on
     return (body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
   };
 
-  await expect.poll(names, { timeout: 5_000 }).toEqual(["of-a", "of-b", "of-both", "of-broken"]);
+  await expect.poll(names).toEqual(["of-a", "of-b", "of-both", "of-broken"]);
   present.delete("a");
-  await expect.poll(names, { timeout: 5_000 }).toEqual(["of-b", "of-both", "of-broken"]);
+  await expect.poll(names).toEqual(["of-b", "of-both", "of-broken"]);
 
   const { body } = await subject.request("GET", "/api/v1/namespaces/default/configmaps/of-both");
   expect((body.metadata as JsonObject).ownerReferences).toEqual([owner("b")]);
