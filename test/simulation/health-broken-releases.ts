@@ -95,7 +95,7 @@ export const brokenReleases: Record<string, Broken> = {
     release("web:2"),
   ),
   "a release that a disruption budget blocks": broken(
-    /release web-\w+ in .*0 of 4 pods updated, has made no progress for \d+ \w+: waits for the budget none/,
+    /release web-\w+ in .*0 of 4 pods updated, has made no progress for \d+ min(?: \d+ s)?: waits for the budget none/,
     {},
     { failure: { progressDeadline: "30s" } },
     release("web:2"),
