@@ -198,3 +198,18 @@ test("a StatefulSet has two revisions during a release, and one after it", async
   expect(during.currentRevision).not.toBe(during.updateRevision);
   expect(after).toMatchObject({ updatedReplicas: 6, currentRevision: after.updateRevision });
 });
+
+test("a CloneSet whose release a person pauses and continues twice completes, and is quiet while it is paused", async () => {
+  await start({ ...KINDS.CloneSet(), strategy: { waves: [{ name: "all" }], maxUnavailable: 1 } });
+  await release(CloneSet, "web:2");
+  await fleet.run(1_000);
+  for (let times = 0; times < 2; times++) {
+    await change({ paused: true });
+    await fleet.run(2_000);
+    await change({ paused: false });
+    await fleet.run(200);
+  }
+  await fleet.run(60_000);
+
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 6 });
+});

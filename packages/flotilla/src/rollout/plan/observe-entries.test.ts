@@ -31,9 +31,14 @@ describe("a member of a release", () => {
       want: { ...own, updated: 3, ready: 3 },
     },
     "is updated when its target is reached": {
-      before: { ...own, target: 4, updated: 3, ready: 3, paused: true },
+      before: { ...own, target: 4, updated: 3, ready: 3 },
       member: { updated: 4, ready: 4 },
       want: { revision: "web-2", state: "Updated", target: 4, updated: 4, ready: 4, progressTime: NOW },
+    },
+    "stays paused when its target is reached: only the release continues it": {
+      before: { ...own, target: 4, updated: 3, ready: 3, paused: true },
+      member: { updated: 4, ready: 4 },
+      want: { revision: "web-2", state: "Updated", target: 4, updated: 4, ready: 4, progressTime: NOW, paused: true },
     },
     "is updated at once without pods": {
       before: { ...own, replicas: 0 },

@@ -81,7 +81,6 @@ function observed({ self, now }: Release, before: Entry, member: ObservedMember)
     if (isComplete && ready >= goal) {
       entry.state = "Updated";
       delete entry.unhealthySince;
-      delete entry.paused;
     } else if (wasDone && isComplete) {
       entry.state = "Unhealthy";
       entry.unhealthySince ??= now;
