@@ -1,7 +1,7 @@
 /** FederatedResourceQuota: limits over the whole fleet, exact also when many requests race through several API servers. */
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import type { Json } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import { createMemoryEngine } from "@flotilla/apiserver";
 import { federatedQuotaEnforcement } from "@flotilla/flotilla";
 import { FederatedResourceQuota, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
@@ -10,9 +10,12 @@ import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
+import { runCommand } from "./run-command.ts";
 import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
 import type { TestServer } from "../../packages/apiserver/src/test-server.ts";
 
+const { signal } = new AbortController();
 const MINUTE_MS = 60_000;
 const MEMBERS = ["member1", "member2"];
 const team = { cluster: "hub", namespace: "shop", name: "team" };
@@ -27,13 +30,14 @@ const quota = (spec: FederatedResourceQuota["spec"]): FederatedResourceQuota => 
   metadata: { namespace: "shop", name: "team" },
   spec,
 });
-/** Each replica requests half a core. */
-const deployment = (name: string, replicas: number): Deployment =>
+/** Each replica requests half a core, unless another amount is given. */
+const deployment = (name: string, replicas: number, { image = "web:1", cpu = "500m" } = {}): Deployment =>
   makeDeployment(`shop/${name}`)
     .replicas(replicas)
+    .image(image)
     .with(({ spec }) => {
       const [container] = spec.template.spec?.containers ?? [];
-      if (container) container.resources = { requests: { cpu: "500m" } };
+      if (container) container.resources = { requests: { cpu } };
     })
     .build();
 
@@ -72,7 +76,7 @@ test("a placement beyond the quota is not made, says why, and is made when the q
 
   expect(before).toEqual([[3, "Success"], [0, "QuotaExceeded"], { cpu: "1500m" }]);
   expect(status?.conditions?.find(({ type }) => type === "Scheduled")?.message).toBe(
-    "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 2500m, limit 2.",
+    "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 2500m, limit 2. Used: 1500m, asked in addition: 1.",
   );
   expect([await placedOf(fleet, "second"), await usedOf(fleet)]).toEqual([[2, "Success"], { cpu: "2500m" }]);
 });
@@ -109,7 +113,15 @@ test("a workload that is scaled down or deleted gives back what it used", async 
   expect(await usedOf(fleet)).toEqual({ cpu: "1" });
 });
 
-test("larger requests of a placed template that exceed the quota are reported, and not counted", async () => {
+const requestsOnMembers = (fleet: TestFleet): Promise<unknown[]> =>
+  Promise.all(
+    MEMBERS.map(async (cluster) => {
+      const { spec } = await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "first" });
+      return spec.template.spec?.containers[0]?.resources?.requests?.["cpu"];
+    }),
+  );
+
+test("larger requests of a placed template that exceed the quota are reported, not counted, and not sent until it has room", async () => {
   const fleet = await start({ overall: { cpu: "2" } });
   await fleet.client.create(Deployment, "hub", deployment("first", 3));
   await fleet.run(10_000);
@@ -118,13 +130,83 @@ test("larger requests of a placed template that exceed the quota are reported, a
   const larger = { spec: { template: { spec: { containers } } } } as unknown as Json;
   await fleet.client.patch(Deployment, { ...team, name: "first" }, larger, { type: "strategic" });
   await fleet.run(30_000);
+  const { status } = await fleet.client.get(ResourceBinding, bindingOf("first"));
+  expect(status?.conditions?.find(({ type }) => type === "Dispatched")).toMatchObject({
+    status: "False",
+    reason: "QuotaExceeded",
+    message: `${TOO_LARGE} The template is not sent to members; they keep their current copies.`,
+  });
+  expect(await requestsOnMembers(fleet)).toEqual(["500m", "500m"]);
 
   const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
   expect(await usedOf(fleet)).toEqual({ cpu: "1500m" });
   expect(items.filter(({ reason }) => reason === "ApplyPolicyFailed").map(({ message }) => message)).toContainEqual(
     expect.stringContaining("exceeded for resource cpu: requested sum 3, limit 2."),
   );
+
+  await patch(fleet, { overall: { cpu: "3" } });
+  await fleet.run(5_000);
+  expect([await requestsOnMembers(fleet), await usedOf(fleet)]).toEqual([["1", "1"], { cpu: "3" }]);
 });
+
+const TOO_LARGE =
+  "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 3, limit 2. Used: 1500m, asked in addition: 1500m.";
+const refused: Record<string, { changed: Deployment; unsent: string }> = {
+  "more replicas": { changed: deployment("first", 6), unsent: "running copies stay where they are" },
+  "larger requests": {
+    changed: deployment("first", 3, { image: "first:2", cpu: "1" }),
+    unsent: "The template is not sent to members",
+  },
+};
+for (const [what, { changed, unsent }] of Object.entries(refused))
+  test(`${what} than a quota has room for: plan, apply, why, status and wait name it in the same words`, async () => {
+    const fleet = await start({ overall: { cpu: "2" } });
+    await applyAs(fleet, deployment("first", 3));
+    await fleet.run(10_000);
+    const manifests = [changed] as unknown as JsonObject[];
+    const input = { manifests, without: [], namespace: "shop" };
+
+    const plan = await planInput(fleet.client, input, fleet.clock, signal);
+    await applyAs(fleet, changed);
+    await fleet.run(30_000);
+    const why = await runCommand(fleet, "why", "deployment/first", "-n", "shop");
+    const status = await runCommand(fleet, "status");
+    const again = await planInput(fleet.client, input, fleet.clock, signal);
+
+    const named = TOO_LARGE.replace(/\.$/, "");
+    expect(plan.changes).toEqual([]);
+    expect(plan.problems).toEqual([
+      { resource: "Deployment shop/first", message: expect.stringContaining(named) as string },
+    ]);
+    expect(plan.problems[0]?.message).toContain(unsent);
+    expect(why.text.replace(/\s+/g, " ")).toContain(named);
+    expect(why.text).toContain("raise cpu in spec.overall of FederatedResourceQuota shop/team");
+    expect(status.text.replace(/\s+/g, " ")).toContain(named);
+    expect([again.hub, again.changes]).toEqual([[], []]);
+    await expect(
+      Promise.all([runCommand(fleet, "wait", "deployment/first", "-n", "shop", "--timeout", "5s"), fleet.run(6_000)]),
+    ).rejects.toThrow(named);
+  });
+
+test("a plan with workloads that need room and others that give it back fits where the result fits", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  await applyAs(fleet, deployment("zebra", 4));
+  await fleet.run(10_000);
+  const planOf = async (...objects: Deployment[]): Promise<unknown[]> => {
+    const input = { manifests: objects as unknown as JsonObject[], without: [], namespace: "shop" };
+    const { problems } = await planInput(fleet.client, input, fleet.clock, signal);
+    return problems.map(({ resource }) => resource);
+  };
+
+  expect(await planOf(deployment("first", 3), deployment("zebra", 1))).toEqual([]);
+  expect(await planOf(deployment("first", 2), deployment("second", 2), deployment("zebra", 1))).toEqual([
+    "Deployment shop/second",
+  ]);
+});
+
+async function applyAs({ client }: TestFleet, object: Deployment): Promise<void> {
+  await client.apply(Deployment, "hub", object, { force: true, fieldManager: "kubectl" });
+}
 
 test("what was reserved for a write that never came is released after a while", async () => {
   const fleet = await start({ overall: { cpu: "2" } });

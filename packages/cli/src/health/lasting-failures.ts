@@ -29,6 +29,7 @@ const UNRENDERABLE: ReadonlySet<string> = new Set([
   "RenderFailed",
   "DivideFailed",
   "ForeignResource",
+  "QuotaExceeded",
   "RollbackFailed",
 ]);
 

@@ -154,7 +154,7 @@ function createCauses({ asking: { clock }, podCause, hubCause, onCause }: WaitTo
 async function renderWaiting(waiting: readonly Waiting[], tools: WaitTools): Promise<string> {
   const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
   const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
-  return `${listed.join("; ")}${more}`;
+  return `${listed.join("; ").replace(/\.$/, "")}${more}`;
 }
 
 async function withCause({ text, copy }: Waiting, { podCause }: WaitTools): Promise<string> {
@@ -267,16 +267,10 @@ async function templateProgress(
     { signal: asking.signal },
   );
   const targets = binding?.spec.clusters ?? [];
-  if (!binding || targets.length === 0 || binding.status?.schedulerObservedGeneration !== binding.metadata.generation) {
-    return [
-      {
-        cluster: HUB,
-        reason: binding
-          ? findCondition(binding.status?.conditions, "Scheduled")?.message || "it is not scheduled yet"
-          : "no policy has selected it yet",
-      },
-    ];
-  }
+  if (!binding || targets.length === 0 || binding.status?.schedulerObservedGeneration !== binding.metadata.generation)
+    return [{ cluster: HUB, reason: binding ? unscheduledReason(binding) : "no policy has selected it yet" }];
+  const dispatched = findCondition(binding.status?.conditions, "Dispatched");
+  if (dispatched?.status === "False" && dispatched.message) return [{ cluster: HUB, reason: dispatched.message }];
   const template = await inVersionOf(binding, resource, client, kinds, asking.signal);
   const places = await findPlaces(
     client,
@@ -300,6 +294,12 @@ async function templateProgress(
   return (await interpreter.health(template)) === "Healthy"
     ? stands
     : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+}
+
+/** The last success says nothing about the generation that is to be scheduled. */
+function unscheduledReason({ status }: DeepReadonly<ResourceBinding>): string {
+  const scheduled = findCondition(status?.conditions, "Scheduled");
+  return (scheduled?.status === "False" && scheduled.message) || "it is not scheduled yet";
 }
 
 /** What the release waits for, or why it failed. A condition about an earlier template is ignored. */

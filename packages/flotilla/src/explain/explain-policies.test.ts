@@ -16,6 +16,7 @@ const nothing: FleetSnapshot = {
   priorityClasses: [],
   bindings: [],
   clusterBindings: [],
+  quotas: [],
   rollouts: [],
   strategies: [],
   works: [],

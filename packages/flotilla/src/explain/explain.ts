@@ -111,7 +111,8 @@ function decide(
   recorded: RecordedDecision | undefined,
 ): Explanation["decision"] {
   const now = decideNow(deps, stored ?? planned);
-  const note = stored && now && staysNote(stored, now);
+  // A decision that was rejected differs only because it was not carried out.
+  const note = stored && now && recorded?.summary.message === undefined ? staysNote(stored, now) : undefined;
   if (recorded) return { source: "recorded", at: recorded.at, ...asOfThen(recorded.summary, stored), note };
   return now && { source: "recomputed", at: formatTime(deps.nowMs), ...now, note };
 }

@@ -4,6 +4,7 @@ import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread, RESP
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
+import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
 import {
@@ -19,6 +20,7 @@ import {
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
+import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
 import { whyAway } from "../propagation/member-away.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
@@ -127,6 +129,8 @@ function notReadyText(
 
 /** An error of a rule names the rule and the object that it ran on. */
 function fixForError(error: string): string {
+  const ofQuota = fixForQuota(error);
+  if (ofQuota !== undefined) return ofQuota;
   if (error.includes(NOT_ROLLED_BACK)) return RETURN_ADVICE;
   const customization = customizationIn(error);
   if (customization !== undefined)
@@ -148,15 +152,6 @@ function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): stri
   return `run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; ${isContainer ? "" : "delete the object, if it is no longer needed; "}or `;
 }
 
-const EXCEEDED_QUOTA = /^FederatedResourceQuota\(([^)]+)\) exceeded for resource ([^:]+):/;
-
-function fixForQuota(message: string): string | undefined {
-  const [, quota, resource] = EXCEEDED_QUOTA.exec(message) ?? [];
-  return quota === undefined
-    ? undefined
-    : `raise ${resource ?? ""} in spec.overall of FederatedResourceQuota ${quota}, or ask for less: the replicas that are placed stay`;
-}
-
 /**
  * If some clusters fit and the binding is still not scheduled, the fitting clusters lack capacity; the excluded
  * clusters are not the cause.
@@ -164,14 +159,6 @@ function fixForQuota(message: string): string | undefined {
 function fixForUnschedulable({ kept, rejected }: NonNullable<Explanation["decision"]>): string {
   const helps = kept.length > 0 ? undefined : rejected.flatMap(({ by }) => SUGGESTED_FIXES[by] ?? [])[0];
   return helps ?? "add capacity to the clusters, or add clusters to the policy";
-}
-
-/** What to do about a spread constraint that asks for more groups than there are. */
-function fixForSpread(message: string): string | undefined {
-  const [, required, found] = /spreadConstraint.*\((\d+) required, (\d+) found/.exec(message) ?? [];
-  if (required === undefined || found === undefined) return undefined;
-  const lacking = Number(required) - Number(found);
-  return `lower minGroups of the spread constraint to ${found}${found === "0" ? " and select other clusters" : ""}, or let the placement select clusters of ${lacking} more group${lacking === 1 ? "" : "s"}`;
 }
 
 function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolean): Problem[] {
@@ -187,8 +174,8 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
       what: dispatched.message ?? "",
       try: "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change the partition or the template to start again",
     });
-  // The planners have just reported the same error per cluster.
-  else if (dispatched?.status === "False" && !isUncopied)
+  // The planners have just reported the same error: of copies per cluster, of a quota once.
+  else if (dispatched?.status === "False" && !isUncopied && dispatched.reason !== QUOTA_EXCEEDED)
     problems.push({
       what: `copies cannot be rendered: ${dispatched.message ?? dispatched.reason}`,
       try: "correct the override policy or the template",

@@ -55,13 +55,21 @@ async function planOnce(
   const fleet = createFleet(snapshot.clusters);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
-  for (const template of objects) {
+  const planNext = async (template: Template): Promise<TemplatePlan> => {
     const plan = await planTemplate({ views, releases, interpreter, nowMs, fleet }, template);
-    // Later templates of the same workload groups see where this one was placed.
-    if (plan.binding) views.groups.see(views.hub, plan.binding);
+    if (plan.binding) {
+      // Later templates of the same workload groups see where this one was placed, and what quotas have left.
+      views.groups.see(views.hub, plan.binding);
+      views.quotaRoom.note(plan.before, plan.binding);
+    }
     // An object that is not propagated exists only on the hub.
     if (plan.binding || plan.match.outcome === "matched") plans.set(idOf(template), plan);
-  }
+    return plan;
+  };
+  const refused: Template[] = [];
+  for (const template of objects) if ((await planNext(template)).isOverQuota) refused.push(template);
+  // What others give back may have room for them.
+  for (const template of refused) await planNext(template);
   await planDependencies({ views, releases, interpreter, nowMs, fleet }, plans, objects);
   const templates = [...plans.values()].sort((a, b) =>
     compareText(`${a.template.kind} ${placeOf(a.template)}`, `${b.template.kind} ${placeOf(b.template)}`),

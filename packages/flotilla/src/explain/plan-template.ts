@@ -10,6 +10,7 @@ import type { Work } from "@flotilla/karmada";
 import { formatTime, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
+import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { askedVersion } from "../propagation/match/align-selectors.ts";
 import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
@@ -19,10 +20,12 @@ import { derivedNameProblem } from "../propagation/derived-names.ts";
 import { isToBeScheduled, planPatch } from "../propagation/schedule/plan-patch.ts";
 import { planActivation } from "../propagation/match/lazy-activation.ts";
 import { isUndivided, planDispatch } from "../propagation/dispatch/plan-dispatch.ts";
+import { heldByQuota } from "../propagation/dispatch/held-by-quota.ts";
+import { overQuota } from "../propagation/dispatch/plan-dispatched.ts";
 import { planPrerequisites } from "../propagation/match/prerequisites.ts";
-import { planSchedule } from "../propagation/schedule/plan-schedule.ts";
+import { planSchedule, refusedByQuota } from "../propagation/schedule/plan-schedule.ts";
 import { planScheduled } from "../propagation/schedule/plan-scheduled.ts";
-import { sizeOf } from "../propagation/match/size-of.ts";
+import { sizeOf } from "../propagation/size-of.ts";
 import type { DispatchPlan } from "../propagation/dispatch/plan-dispatch.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
 import { namedPodsProblem, recordNamedPods } from "../propagation/named-pods.ts";
@@ -70,6 +73,8 @@ export interface TemplatePlan {
   problems: string[];
   /** The release that would begin, with its status after the first step. */
   release?: DeepReadonly<FleetRollout>;
+  /** A quota has no room for what it would add; `problems` says which. */
+  isOverQuota?: true;
   /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
@@ -88,24 +93,26 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   const plan: TemplatePlan = { template, match, before, works: { before: worksBefore, after: worksBefore }, problems };
   if (!binding) return plan;
 
-  const schedule = isToBeScheduled(binding)
-    ? planSchedule({
-        ...views.scheduling,
-        binding,
-        fleet: fleetOf(deps),
-        neighbours: views.groups.neighboursOf(views.hub, binding),
-        nowMs: deps.nowMs,
-      })
-    : undefined;
+  const schedule = isToBeScheduled(binding) ? scheduleOf(deps, binding) : undefined;
   if (schedule?.outcome === "unschedulable")
     problems.push(`${schedule.message.replace(/\.$/, "")}; running copies stay where they are`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
+  const held = await heldByQuota(scheduled, template, {
+    interpreter: deps.interpreter,
+    quotaRoom: views.quotaRoom,
+    countsComponents: views.scheduling.multiplePodTemplatesScheduling ?? false,
+  });
+  if (held?.refusal !== undefined) {
+    problems.push(overQuota(held.refusal).message);
+    return { ...plan, binding: scheduled, schedule, isOverQuota: true };
+  }
   const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
   return {
     ...plan,
     binding: scheduled,
     schedule,
     release: dispatch?.begins,
+    isOverQuota: schedule?.outcome === "unschedulable" && schedule.reason === QUOTA_EXCEEDED ? true : undefined,
     isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,
     works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
   };
@@ -120,6 +127,21 @@ export function bindingOf(
     namespace: namespace || undefined,
     name: bindingName(kind, name),
   });
+}
+
+/** What the schedule stage would decide, and the quotas of the namespace accept. */
+function scheduleOf(deps: PlanningDependencies, binding: Binding): SchedulePlan {
+  const { views, nowMs } = deps;
+  const plan = planSchedule({
+    ...views.scheduling,
+    binding,
+    fleet: fleetOf(deps),
+    neighbours: views.groups.neighboursOf(views.hub, binding),
+    nowMs,
+  });
+  if (plan.outcome !== "scheduled") return plan;
+  const refusal = views.quotaRoom.refusalOf(binding, carryOut(binding, plan, nowMs));
+  return refusal === undefined ? plan : refusedByQuota(plan, refusal);
 }
 
 /** What the match stage would write: the claim on the template, and the binding. */
@@ -182,7 +204,9 @@ async function bind(
       activated: activation.digest,
     });
     const binding = own ? mergeBinding(own, desired) : desired;
-    if (activation.when === "now") return { template, binding };
+    if (activation.when === "now")
+      // Its copies are held back too, which has its own problem.
+      return { template, binding: views.quotaRoom.refusalOf(own, binding) === undefined ? binding : own };
     if (binding !== own)
       problems.push(
         `policy ${policy.metadata.name} activates lazily: its changes take effect with the next change of the template`,

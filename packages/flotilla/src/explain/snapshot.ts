@@ -4,6 +4,7 @@ import {
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  FederatedResourceQuota,
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
@@ -17,6 +18,8 @@ import { createPolicyIndex } from "../propagation/match/policy-index.ts";
 import { createRenderer } from "../propagation/override/renderer.ts";
 import { createWorkloadGroups } from "../propagation/schedule/workload-groups.ts";
 import { heldWorksOfBinding, indexWorks, worksOfBinding } from "../propagation/works.ts";
+import { createQuotaRoom } from "../quota/quota-room.ts";
+import type { PlannedQuotaRoom } from "../quota/quota-room.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Template } from "../propagation/templates.ts";
@@ -36,6 +39,7 @@ export interface FleetSnapshot {
   readonly bindings: readonly DeepReadonly<ResourceBinding>[];
   readonly clusterBindings: readonly DeepReadonly<ResourceBinding>[];
   readonly works: readonly DeepReadonly<Work>[];
+  readonly quotas: readonly DeepReadonly<FederatedResourceQuota>[];
   readonly rollouts: readonly DeepReadonly<FleetRollout>[];
   readonly strategies: readonly DeepReadonly<RolloutStrategy>[];
   /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
@@ -53,6 +57,7 @@ export const SNAPSHOT_KINDS = {
   bindings: ResourceBinding,
   clusterBindings: ClusterResourceBinding as unknown as Kind<ResourceBinding>,
   works: Work,
+  quotas: FederatedResourceQuota,
   rollouts: FleetRollout,
   strategies: RolloutStrategy,
 } as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
@@ -71,13 +76,18 @@ export const releasesOf = ({ rollouts, strategies }: FleetSnapshot, hub = HUB): 
 
 const askNone: LocatePods = (_owner, clusters) => Promise.resolve({ found: new Map(), unasked: clusters });
 
+export interface SnapshotViews extends PlanningViews {
+  quotaRoom: PlannedQuotaRoom;
+}
+
 /** `locatePods` asks members; a snapshot has no pods, so without it named pods are reported as not asked for. */
-export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePods = askNone): PlanningViews {
+export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePods = askNone): SnapshotViews {
   const clusters = createStaticInformer(Cluster, snapshot.clusters);
   const overridePolicies = createStaticInformer(OverridePolicy, snapshot.overridePolicies);
   const clusterOverridePolicies = createStaticInformer(ClusterOverridePolicy, snapshot.clusterOverridePolicies);
   const works = createStaticInformer(Work, snapshot.works);
   indexWorks(works);
+  const bindings = createStaticInformer(SNAPSHOT_KINDS.bindings, snapshot.bindings);
   const groups = createWorkloadGroups();
   for (const binding of [...snapshot.bindings, ...snapshot.clusterBindings]) groups.see(hub, binding);
   const templates = new Map(
@@ -90,7 +100,12 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePo
       createStaticInformer(PropagationPolicy, snapshot.policies),
       createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies),
     ),
-    bindings: createStaticInformer(SNAPSHOT_KINDS.bindings, snapshot.bindings),
+    bindings,
+    quotaRoom: createQuotaRoom({
+      hub,
+      quotas: createStaticInformer(FederatedResourceQuota, snapshot.quotas),
+      bindings,
+    }),
     clusterBindings: createStaticInformer(SNAPSHOT_KINDS.clusterBindings, snapshot.clusterBindings),
     overridePolicies,
     clusterOverridePolicies,

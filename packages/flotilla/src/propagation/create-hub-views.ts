@@ -2,7 +2,7 @@
  * The planning views of a running hub: what the stages of the pipeline read, and what an explanation of their decisions
  * reads in a process that runs no stages.
  *
- * Reads: policies, overrides, bindings, Works, Clusters, PriorityClasses, and templates of every kind that a policy or a
+ * Reads: policies, overrides, bindings, Works, Clusters, PriorityClasses, FederatedResourceQuotas, and templates of every kind that a policy or a
  * binding names.
  * Writes: nothing.
  */
@@ -10,6 +10,7 @@ import {
   Cluster,
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
+  FederatedResourceQuota,
   OverridePolicy,
   PropagationPolicy,
   Work,
@@ -20,6 +21,7 @@ import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Informer, Informers } from "@flotilla/controller-runtime";
+import { createQuotaRoom } from "../quota/quota-room.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
 import { clusterScope, namespacedScope } from "./binding-scope.ts";
 import { createPolicyIndex } from "./match/policy-index.ts";
@@ -86,6 +88,7 @@ export function createHubViews({
     locatePods,
     worksOf: (binding) => worksOfBinding(works, binding),
     heldWorksOf: (binding, own) => heldWorksOfBinding(works, hub, binding, own),
+    quotaRoom: createQuotaRoom({ hub, quotas: informers.of(FederatedResourceQuota), bindings }),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
     templates: createTemplates({
       hub,

@@ -253,7 +253,7 @@ function bindingStages(
 ): Controller<ObjectKey>[] {
   const { deps, reportRuleFailure } = parts;
   const { clientFor, interpreter, events, views, clock } = deps;
-  const { clusters, groups, scheduling, templates, worksOf, heldWorksOf } = views;
+  const { clusters, groups, scheduling, templates, worksOf, heldWorksOf, quotaRoom } = views;
   const bindings = deps.informers.of<ResourceBinding>(scope.kind);
   const ruleChanges = (): ReturnType<typeof parts.ruleChanges.bindings> => parts.ruleChanges.bindings(bindings);
   const isOfScope = ({ object }: ObjectEvent): boolean =>
@@ -320,6 +320,8 @@ function bindingStages(
       clock,
       templates,
       templateChanges: templates.source(bindingOf),
+      quotaRoom,
+      countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
       releaseOf: scope === namespacedScope ? deps.releases?.of : undefined,
       releaseChanges: scope === namespacedScope ? deps.releases?.changes() : undefined,
       interpreter,

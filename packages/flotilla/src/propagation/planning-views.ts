@@ -6,6 +6,7 @@ import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Lister } from "@flotilla/controller-runtime";
+import type { QuotaRoom } from "../quota/quota-room.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
 import type { PolicyIndex } from "./match/policy-index.ts";
 import type { PrerequisiteListers } from "./match/prerequisites.ts";
@@ -32,4 +33,6 @@ export interface PlanningViews extends PrerequisiteListers {
   render(copy: DeepReadonly<KubernetesObject>, cluster: string): Rendered;
   templates: Pick<Templates, "get">;
   locatePods: LocatePods;
+  /** The FederatedResourceQuotas of the hub. */
+  quotaRoom: QuotaRoom;
 }

@@ -3,27 +3,15 @@
  * `status.overallUsed` with compare-and-set before the binding is stored, so the quota holds for any number of
  * schedulers and API servers. What a placement gives back is released by the quota controller, after it was stored.
  */
-import { ApiError, formatQuantity } from "@flotilla/apimachinery";
+import { ApiError } from "@flotilla/apimachinery";
 import type { AdmissionStep, Review } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import {
-  addAmounts,
-  chargeQuotas,
-  exceeding,
-  onlyAmounts,
-  readAmounts,
-  subtractAmounts,
-  withoutZeros,
-  writeAmounts,
-} from "@flotilla/kubernetes";
+import { addAmounts, chargeQuotas, readAmounts, subtractAmounts, writeAmounts } from "@flotilla/kubernetes";
 import type { Amounts } from "@flotilla/kubernetes";
 import { FederatedResourceQuota, ResourceBinding } from "@flotilla/karmada";
-import { usageOfBinding } from "./binding-usage.ts";
+import { chargesOf, growthOf, QUOTA_EXCEEDED, whyNoRoom } from "./quota-charge.ts";
 
 type Quota = DeepReadonly<FederatedResourceQuota>;
-
-/** Karmada's reason of the rejection, which is also that of the condition Scheduled. */
-const QUOTA_EXCEEDED = "QuotaExceeded";
 
 export function federatedQuotaEnforcement(hub: string): AdmissionStep<ResourceBinding> {
   return {
@@ -34,53 +22,32 @@ export function federatedQuotaEnforcement(hub: string): AdmissionStep<ResourceBi
     // A dry run reserves nothing, but is rejected like a real request.
     check(request) {
       if (!request.dryRun) return;
-      for (const [quota, charge] of chargesOf(request)) charged(quota, charge);
+      for (const [quota, charge] of chargesIn(request)) charged(quota, charge);
     },
     reserve: (request, write) =>
       chargeQuotas<FederatedResourceQuota>(
-        { kind: FederatedResourceQuota, charges: chargesOf(request), charged, released },
+        { kind: FederatedResourceQuota, charges: chargesIn(request), charged, released },
         write,
       ),
   };
 }
 
 /** What the placement adds, for each quota that limits some of it. */
-function chargesOf({ object, oldObject, namespace, read }: Review<ResourceBinding>): [Quota, Amounts][] {
-  if (oldObject && usesSame(oldObject, object)) return [];
-  const usage = usageOfBinding(object);
-  // Never below zero: only growth is charged here.
-  const added = withoutZeros(oldObject ? subtractAmounts(usage, usageOfBinding(oldObject)) : usage);
-  if (added.size === 0) return [];
-  return read.list(FederatedResourceQuota, namespace).flatMap((quota): [Quota, Amounts][] => {
-    const charge = onlyAmounts(added, new Set(Object.keys(quota.spec.overall)));
-    return charge.size === 0 ? [] : [[quota, charge]];
-  });
+function chargesIn({ object, oldObject, namespace, read }: Review<ResourceBinding>): [Quota, Amounts][] {
+  const growth = growthOf(oldObject, object);
+  return growth.size === 0 ? [] : chargesOf(read.list(FederatedResourceQuota, namespace), growth);
 }
 
-const usesSame = (a: DeepReadonly<ResourceBinding>, b: DeepReadonly<ResourceBinding>): boolean =>
-  a.spec.clusters === b.spec.clusters &&
-  a.spec.replicaRequirements === b.spec.replicaRequirements &&
-  a.spec.components === b.spec.components;
-
-function charged({ metadata, spec, status }: Quota, charge: Amounts): object {
-  const { namespace = "", name } = metadata;
+function charged(quota: Quota, charge: Amounts): object {
+  const { metadata, status } = quota;
   if (!status?.overallUsed)
     throw quotaExceeded(
-      `FederatedResourceQuota(${namespace}/${name}): its usage is not known yet; it is counted when the hub's controllers run`,
+      `FederatedResourceQuota(${metadata.namespace ?? ""}/${metadata.name}): its usage is not known yet; it is counted when the hub's controllers run`,
     );
-  const next = addAmounts(readAmounts(status.overallUsed), charge);
-  const overall = readAmounts(spec.overall);
-  const [resource] = exceeding(onlyAmounts(next, new Set(charge.keys())), overall);
-  if (resource !== undefined) {
-    const shown = (amounts: Amounts): string => {
-      const amount = amounts.get(resource);
-      return amount ? formatQuantity(amount) : "0";
-    };
-    throw quotaExceeded(
-      `FederatedResourceQuota(${namespace}/${name}) exceeded for resource ${resource}: requested sum ${shown(next)}, limit ${shown(overall)}.`,
-    );
-  }
-  return { ...status, overallUsed: writeAmounts(next) };
+  const used = readAmounts(status.overallUsed);
+  const full = whyNoRoom(quota, used, charge);
+  if (full !== undefined) throw quotaExceeded(full);
+  return { ...status, overallUsed: writeAmounts(addAmounts(used, charge)) };
 }
 
 const released = ({ status }: Quota, charge: Amounts): object => ({

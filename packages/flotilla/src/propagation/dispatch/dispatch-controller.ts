@@ -1,7 +1,8 @@
 /**
  * Dispatch turns a scheduled binding into one Work per target cluster.
  *
- * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster.
+ * Reads: ResourceBinding or ClusterResourceBinding, its template, OverridePolicy, ClusterOverridePolicy, Cluster,
+ * FederatedResourceQuota.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
  * `MemberDecides` where a rule leaves fields of a release to the members, `PodsFound` where named pods are missing, and
  * `PodsRolledBack` where pods keep a release although the partition was raised; the record of a Job that moves.
@@ -14,6 +15,7 @@ import { formatTime, TerminalError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { DivideError } from "@flotilla/openkruise";
+import type { QuotaRoom } from "../../quota/quota-room.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineController, done, idOfKey, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
@@ -27,10 +29,11 @@ import { isTouched } from "../works.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeDispatch } from "./describe-dispatch.ts";
 import { createDispatchEvents } from "./dispatch-events.ts";
+import { heldByQuota } from "./held-by-quota.ts";
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
-import { failureOf, FOREIGN, planDispatched } from "./plan-dispatched.ts";
+import { failureOf, FOREIGN, overQuota, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
 import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_ROLLED_BACK } from "./plan-notice.ts";
 import type { Notice } from "./plan-notice.ts";
@@ -44,7 +47,10 @@ export interface DispatchDependencies {
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "divide" | "replicas" | "retainedFields" | "ownerOf">;
+  interpreter: Pick<Interpreter, "divide" | "replicas" | "components" | "levelOf" | "retainedFields" | "ownerOf">;
+  quotaRoom: QuotaRoom;
+  /** Whether multi-component workloads are placed as a whole. */
+  countsComponents: boolean;
   /** The release that a template is in. */
   releaseOf?: ReleaseOf | undefined;
   /** Bindings whose release gave a member something else. */
@@ -73,6 +79,8 @@ export interface DispatchDependencies {
 }
 
 const CONCURRENCY = 64;
+/** How often a template that a quota holds back is looked at, also if no policy updates its binding any more. */
+const LOOK_FOR_ROOM_MS = 30_000;
 
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
   const updates = createDispatchEvents(deps.events);
@@ -147,9 +155,16 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
 
       const works = deps.worksOf(binding);
+      const held = await heldByQuota(binding, template, deps);
+      if (held?.refusal !== undefined) {
+        report(binding, key, overQuota(held.refusal));
+        // The new binding enqueues the key again when the quota has room.
+        return { requeueAfterMs: LOOK_FOR_ROOM_MS };
+      }
       const waitMs = timeoutMs.waitMs(
         idOfKey(key),
-        staleShares(binding, await newlyAsked(binding, template, works, deps.interpreter)),
+        staleShares(binding, await newlyAsked(binding, template, works, deps.interpreter)) ??
+          (held ? "requests that are not charged yet" : undefined),
         deps.clock.now(),
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };

@@ -6,6 +6,7 @@ import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
+import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import type { DispatchPlan } from "./plan-dispatch.ts";
 
 /** Not a Karmada condition: in Karmada, a failing override is at best an event. */
@@ -13,7 +14,7 @@ const TYPE = "Dispatched";
 
 /** The reason and message for copies that cannot be made. */
 export interface DispatchFailure {
-  reason: "DivideFailed" | "ForeignResource" | "RenderFailed" | "RolloutHeld" | "RollbackFailed";
+  reason: "DivideFailed" | "ForeignResource" | "QuotaExceeded" | "RenderFailed" | "RolloutHeld" | "RollbackFailed";
   message: string;
 }
 
@@ -26,6 +27,12 @@ export const FOREIGN: DispatchFailure = {
   reason: "ForeignResource",
   message: "the resource is in another namespace than this binding; nothing is dispatched",
 };
+
+/** `refusal` names the quota. What is sent again when it has room is the template of then. */
+export const overQuota = (refusal: string): DispatchFailure => ({
+  reason: QUOTA_EXCEEDED,
+  message: `${refusal} The template is not sent to members; they keep their current copies.`,
+});
 
 export function planDispatched(
   binding: DeepReadonly<ResourceBinding>,

@@ -12,6 +12,7 @@ import {
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
   ClusterResourceBinding,
+  FederatedResourceQuota,
   OverridePolicy,
   PropagationPolicy,
   ResourceBinding,
@@ -20,6 +21,9 @@ import { PriorityClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
+import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
+import { quotaRejection } from "../../quota/quota-enforcement.ts";
+import { hasMoreRoom } from "../../quota/quota-room.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineKeyedController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister, ReconcileContext, Result, Source } from "@flotilla/controller-runtime";
@@ -44,7 +48,7 @@ import { planPrerequisites } from "./prerequisites.ts";
 import type { PrerequisiteListers } from "./prerequisites.ts";
 import type { LocatePods } from "../../membership/locate-pods.ts";
 import { recordNamedPods } from "../named-pods.ts";
-import { sizeOf } from "./size-of.ts";
+import { sizeOf } from "../size-of.ts";
 import { createTakenNames } from "./taken-names.ts";
 
 export interface MatchDependencies extends PrerequisiteListers {
@@ -71,10 +75,14 @@ const CONCURRENCY = 64;
 /** How long a named pod of a member that does not respond waits. */
 const ASK_AGAIN_MS = 10_000;
 
+const idOf = ({ group, kind, namespace, name }: TemplateKey): string => `${group}/${kind}/${namespace}/${name}`;
+
 export function createMatchController(deps: MatchDependencies): Controller<TemplateKey> {
   const { hub, client, templates, policies, interpreter, ruleChanges, reportRuleFailure, changes, tally, meter } = deps;
   const claims = createClaimWriter(hub, client);
   const takenNames = createTakenNames();
+  /** Templates whose requests a FederatedResourceQuota rejects, until it has room or they change. */
+  const overQuota = new Map<string, TemplateKey>();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
     found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
 
@@ -110,6 +118,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     changes.forget(template);
     tally.wait(key, undefined);
     takenNames.leave(key);
+    overQuota.delete(idOf(key));
     const binding = bindingOf(key);
     if (binding && !bindingConflict(binding, template))
       await claims.write(binding, scopeIn(key.namespace).kind, undefined, undefined, signal);
@@ -187,11 +196,15 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       schedulePriority: needs.schedulePriority,
       activated: activation.digest,
     });
+    overQuota.delete(idOf(key));
     const [change] = await Promise.all([
       bind(own, desired, signal).catch((error: unknown) => {
+        if (quotaRejection(error) !== undefined) overQuota.set(idOf(key), key);
         if (isRefusal(error)) {
-          changes.failed(template, policy, messageOf(error));
-          tally.wait(key, { policy, template, reason: "BindingRejected", message: messageOf(error) });
+          const message = quotaRejection(error) ?? messageOf(error);
+          changes.failed(template, policy, message);
+          const reason = quotaRejection(error) === undefined ? "BindingRejected" : QUOTA_EXCEEDED;
+          tally.wait(key, { policy, template, reason, message });
         }
         throw error;
       }),
@@ -233,7 +246,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     reads: [],
     writes: [ResourceBinding, ClusterResourceBinding],
     concurrency: CONCURRENCY,
-    idOf: ({ group, kind, namespace, name }) => `${group}/${kind}/${namespace}/${name}`,
+    idOf,
     sources: [
       { source: ruleChanges },
       { source: templates.source(({ object }) => [keyOfTemplate(object)]) },
@@ -250,6 +263,11 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       ),
       watch<PriorityClass, TemplateKey>(PriorityClass, ({ object: { metadata } }) =>
         affectedBy(policies.withPriorityClass(metadata.name)),
+      ),
+      watch<FederatedResourceQuota, TemplateKey>(FederatedResourceQuota, ({ object, old, deleted }) =>
+        overQuota.size > 0 && (deleted || hasMoreRoom(old, object))
+          ? [...overQuota.values()].filter(({ namespace }) => namespace === object.metadata.namespace)
+          : [],
       ),
       // A binding that another client deleted or changed is restored; its status is ignored.
       ...[namespacedScope, clusterScope].map((scope) =>
@@ -270,6 +288,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         // The template owns its binding, so garbage collection deletes both.
         tally.wait(key, undefined);
         takenNames.leave(key);
+        overQuota.delete(idOf(key));
         return done;
       }
       if (!isTemplate(template)) return done;

@@ -8,11 +8,11 @@ import { controllerOf, controllerReference, parseApiVersion, type KubernetesObje
 import { bindingName } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly, omitZero } from "@flotilla/base";
-import type { Component, Replicas } from "@flotilla/kubernetes";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 import type { NamedPods } from "../named-pods.ts";
-import type { Size } from "./size-of.ts";
+import { sizeFields } from "../size-of.ts";
+import type { Size } from "../size-of.ts";
 import { ACTIVATED_TEMPLATE, DRIFT, NAMED_PODS, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
@@ -66,7 +66,7 @@ export function planBinding({
         uid: metadata.uid || undefined,
         resourceVersion: metadata.resourceVersion || undefined,
       },
-      ...(components ? planComponents(components) : planReplicas(replicas, metadata.namespace)),
+      ...sizeFields({ replicas, components }, metadata.namespace),
       ...fromPolicy(policy),
       ...(schedulePriority !== undefined && { schedulePriority: { priority: schedulePriority } }),
       ...omitZero({ workloadAffinityGroups: groups }),
@@ -92,31 +92,6 @@ function affinityGroups(
   return affinityGroup || antiAffinityGroup
     ? { affinityGroup: affinityGroup || undefined, antiAffinityGroup: antiAffinityGroup || undefined }
     : undefined;
-}
-
-function planReplicas(
-  interpreted: Replicas | undefined,
-  namespace: string | undefined,
-): Pick<Binding["spec"], "replicas" | "replicaRequirements"> {
-  if (!interpreted) return {};
-  const { replicas, requirements } = interpreted;
-  if (!requirements) return { replicas };
-  // Quotas apply in the pods' namespace, which is the template's namespace.
-  return {
-    replicas,
-    replicaRequirements: { ...requirements, ...omitZero({ namespace }) } as Binding["spec"]["replicaRequirements"],
-  };
-}
-
-function planComponents(components: readonly Component[]): Pick<Binding["spec"], "components"> {
-  if (components.length === 0) return {};
-  return {
-    components: components.map(({ name, replicas, requirements }) => {
-      if (!requirements) return { name, replicas };
-      const { namespace: _, ...each } = requirements;
-      return { name, replicas, replicaRequirements: each };
-    }) as unknown as Binding["spec"]["components"],
-  };
 }
 
 function fromPolicy({ spec }: Policy): Partial<Binding["spec"]> {

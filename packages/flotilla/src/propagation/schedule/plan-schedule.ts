@@ -7,6 +7,7 @@
  * unless its policy enables the return (`return-to-affinity.ts`).
  */
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
+import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import { isPurgedDirectly } from "../targets.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
@@ -97,6 +98,22 @@ export function planSchedule(input: ScheduleInput): SchedulePlan {
   const fellBackMs =
     plan.affinityName === terms[current]?.name ? undefined : returnDue(binding.metadata, undefined, nowMs);
   return { ...plan, ...(fellBackMs === undefined ? waiting : { returnsAtMs: fellBackMs }) };
+}
+
+/** The replicas stay where they are until the quota has room. */
+export function refusedByQuota(
+  { verdicts, failedTerms }: Extract<SchedulePlan, { outcome: "scheduled" }>,
+  message: string,
+): SchedulePlan {
+  return {
+    outcome: "unschedulable",
+    reason: QUOTA_EXCEEDED,
+    message,
+    verdicts: verdicts.map(({ replicas, ...verdict }) =>
+      replicas === undefined ? verdict : { ...verdict, reason: "a FederatedResourceQuota has no room for it" },
+    ),
+    failedTerms,
+  };
 }
 
 /** A finished run stays where it ran; a member that leaves the fleet is not replaced. */

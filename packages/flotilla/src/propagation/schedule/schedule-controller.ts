@@ -17,6 +17,7 @@ import type { Controller, EventRecorder, Lister, StatusWriter } from "@flotilla/
 import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { quotaRejection } from "../../quota/quota-enforcement.ts";
+import { hasMoreRoom } from "../../quota/quota-room.ts";
 import { resourceOf } from "../resource-of.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
@@ -25,7 +26,7 @@ import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
 import { scheduleType } from "./needs-scheduling.ts";
 import { planEvents, planReported, reportedBy, type Reported } from "./plan-events.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";
-import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";
+import { planSchedule, refusedByQuota, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
 import type { ScheduleOptions } from "./schedule-cycle.ts";
 import type { WorkloadGroups } from "./workload-groups.ts";
@@ -182,11 +183,7 @@ export function createScheduleController({
       } catch (error) {
         const message = quotaRejection(error);
         if (message === undefined || plan.outcome !== "scheduled") throw error;
-        // The replicas stay where they are until the quota has room.
-        const verdicts = plan.verdicts.map(({ replicas, ...verdict }) =>
-          replicas === undefined ? verdict : { ...verdict, reason: "a FederatedResourceQuota has no room for it" },
-        );
-        plan = { outcome: "unschedulable", reason: "QuotaExceeded", message, verdicts, failedTerms: plan.failedTerms };
+        plan = refusedByQuota(plan, message);
         change = undefined;
       }
       if (change) {
@@ -226,17 +223,6 @@ function isUrgent({ status }: DeepReadonly<ResourceBinding>, plan: SchedulePlan)
     (plan.outcome === "scheduled" &&
       plan.affinityName !== undefined &&
       plan.affinityName !== status?.schedulerObservingAffinityName)
-  );
-}
-
-/** Whether a quota was raised, or something in it was given back. */
-function hasMoreRoom(
-  before: DeepReadonly<FederatedResourceQuota> | undefined,
-  after: DeepReadonly<FederatedResourceQuota>,
-): boolean {
-  return (
-    !equalJson(before?.spec.overall, after.spec.overall) ||
-    !equalJson(before?.status?.overallUsed, after.status?.overallUsed)
   );
 }
 
