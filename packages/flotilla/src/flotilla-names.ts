@@ -48,6 +48,8 @@ export const MOVES = "flotilla.dev/moves";
 export const JOB_RECORD = "flotilla.dev/job-record";
 /** dispatch: the assignment of a FleetRollout for which a member's copy was made (`dispatch/release-copies.ts`). */
 export const RELEASE_STEP = "flotilla.dev/release-step";
+/** In that assignment, before what it was made for: the generation of the FleetRollout, and the wave. */
+export const STEP_REQUEST = "#";
 /** reflect, a condition: the member's controller has observed the copy for the step of a release that the message names. */
 export const RELEASE_OBSERVED = "ReleaseObserved";
 /** aggregate, a condition of a binding: the release of its template is complete (`aggregate/count-release.ts`). */
@@ -72,6 +74,8 @@ export const STALE = "Stale";
 
 /** dispatch: the generation of the template with which the pods of the copy last changed (`propagation/pods-since.ts`). */
 export const PODS_SINCE = "flotilla.dev/pods-since";
+/** dispatch, namespaces: a digest of what people asked for with the last change of the copy (`propagation/requested.ts`). */
+export const REQUEST = "flotilla.dev/request";
 /** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
 /** reflect, a condition: `False` while a rule fails for the member's object; the reason names the rule. */

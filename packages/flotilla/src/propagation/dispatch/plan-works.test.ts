@@ -220,7 +220,7 @@ test("the Work of a cluster-scoped object names its ClusterResourceBinding", asy
   const [work] = (await plan(binding, template)).works;
 
   expect(work?.metadata.labels).toMatchObject({ "clusterresourcebinding.karmada.io/permanent-id": "id-1" });
-  expect(work?.metadata.annotations).toEqual({ "clusterresourcebinding.karmada.io/name": "reader-clusterrole" });
+  expect(work?.metadata.annotations).toMatchObject({ "clusterresourcebinding.karmada.io/name": "reader-clusterrole" });
 });
 
 describe("a cluster under eviction", () => {

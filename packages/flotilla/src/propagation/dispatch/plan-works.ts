@@ -14,6 +14,7 @@ import { bindingId, bindingRecord } from "../binding-scope.ts";
 import { podsSince } from "../pods-since.ts";
 import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
+import { requestDigest, requestRecord } from "../requested.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
 import { dependencyOn } from "../unmanaged.ts";
 import {
@@ -27,6 +28,7 @@ import {
   PODS_SINCE,
   RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
+  REQUEST,
   UNMANAGED,
 } from "../../flotilla-names.ts";
 import {
@@ -265,6 +267,20 @@ function planWork(
   const id = before?.metadata.labels?.[WORK_ID] ?? newWorkId(binding, cluster);
   const generation = template.metadata.generation ?? 0;
   const since = podsSince(object, generation, before);
+  const manifest = stamp(
+    object,
+    { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" },
+    {
+      ...record.annotations,
+      [WORK_NAMESPACE]: namespace,
+      [WORK_NAME]: name,
+      [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
+      [TEMPLATE_UID]: template.metadata.uid ?? "",
+      [TEMPLATE_GENERATION]: String(generation),
+      ...(dependency === "released" && { [UNMANAGED]: "true" }),
+    },
+  );
+  const request = requestRecord(requestDigest(template, binding), manifest, before);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
@@ -283,6 +299,7 @@ function planWork(
         ...(drift !== undefined && { [DRIFT]: drift }),
         ...(kept !== undefined && { [KEPT_TEMPLATE]: kept }),
         ...(since !== undefined && { [PODS_SINCE]: since }),
+        ...(request !== undefined && { [REQUEST]: request }),
       },
       finalizers: [WORK_FINALIZER],
     },
@@ -290,21 +307,7 @@ function planWork(
       suspendDispatching: isSuspended(binding, cluster) || undefined,
       preserveResourcesOnDeletion: binding.spec.preserveResourcesOnDeletion || dependency === "left" || undefined,
       workload: {
-        manifests: [
-          stamp(
-            object,
-            { ...record.labels, [WORK_ID]: id, [MANAGED_LABEL]: "true" },
-            {
-              ...record.annotations,
-              [WORK_NAMESPACE]: namespace,
-              [WORK_NAME]: name,
-              [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
-              [TEMPLATE_UID]: template.metadata.uid ?? "",
-              [TEMPLATE_GENERATION]: String(generation),
-              ...(dependency === "released" && { [UNMANAGED]: "true" }),
-            },
-          ) as unknown as JsonObject,
-        ],
+        manifests: [manifest as unknown as JsonObject],
       },
     },
   };

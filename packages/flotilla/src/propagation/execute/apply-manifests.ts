@@ -10,8 +10,9 @@ import { marks } from "../../delivery/marks-ownership.ts";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
 import type { Ask, Oscillations } from "../../delivery/oscillations.ts";
-import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
+import { NAMESPACE_LABEL, RELEASE_STEP, REQUEST } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { requestOfStep } from "../dispatch/release-copies.ts";
 import { servesAsItIs } from "../foreign-copies.ts";
 import { withoutDonePods } from "../member-pods.ts";
 import { manifestsOf, refOf } from "../member-objects.ts";
@@ -54,19 +55,27 @@ export interface ApplyManifestsOptions {
   autoscaledWorks: AutoscaledWorks;
 }
 
-/** What users wrote: the template and the override policies that change it, or a Work of their own. */
+/**
+ * What users wrote: the template, its placement and the override policies that change it, what they ask of its release,
+ * or a Work of their own.
+ */
 function askOf({ metadata }: DeepReadonly<Work>, { metadata: { annotations = {} } }: Manifest): Ask {
-  const { [TEMPLATE_UID]: template, [TEMPLATE_GENERATION]: generation } = annotations;
+  const { [TEMPLATE_UID]: template, [TEMPLATE_GENERATION]: generation, [RELEASE_STEP]: step } = annotations;
   const isOurs = template !== undefined || metadata.labels?.[NAMESPACE_LABEL] !== undefined;
   if (!isOurs) return { id: String(metadata.generation), text: `the Work (generation ${metadata.generation})` };
+  const request = metadata.annotations?.[REQUEST];
+  const release = requestOfStep(step);
+  const version = generation === undefined || generation === "0" ? request : `generation ${generation}`;
   return {
     id: [
       template,
       generation,
+      request,
+      release,
       metadata.annotations?.[APPLIED_OVERRIDES],
       metadata.annotations?.[APPLIED_CLUSTER_OVERRIDES],
     ].join(" "),
-    text: `the template (generation ${generation ?? 0}), a policy or a rule`,
+    text: `the template${version === undefined ? "" : ` (${version})`}, ${release === undefined ? "" : "its release, "}a policy or a rule`,
   };
 }
 

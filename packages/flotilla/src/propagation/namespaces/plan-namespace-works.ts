@@ -4,6 +4,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
+import { requestDigest } from "../requested.ts";
 import { isOwnNamespace } from "../templates.ts";
 import {
   executionNamespace,
@@ -14,7 +15,7 @@ import {
   WORK_NAME,
   WORK_NAMESPACE,
 } from "@flotilla/karmada";
-import { NAMESPACE_LABEL } from "../../flotilla-names.ts";
+import { NAMESPACE_LABEL, REQUEST } from "../../flotilla-names.ts";
 /** A member's copy after cluster override policies, and the record of these. */
 export type RenderNamespace = (
   copy: DeepReadonly<KubernetesObject>,
@@ -40,10 +41,11 @@ export function planNamespaceWorks(
   const plan: NamespacePlan = { works: [], failures: [] };
   if (!namespace) return plan;
   if (namespace.metadata.deletionTimestamp || !isPropagated(namespace)) return "leave";
+  const request = requestDigest(namespace);
   for (const { metadata } of clusters) {
     if (metadata.deletionTimestamp) continue;
     try {
-      plan.works.push(planNamespaceWork(namespace, metadata.name, render));
+      plan.works.push(planNamespaceWork(namespace, metadata.name, { render, request }));
     } catch (error) {
       plan.failures.push({ cluster: metadata.name, error });
     }
@@ -60,7 +62,11 @@ function isPropagated({ metadata }: DeepReadonly<Namespace>): boolean {
   );
 }
 
-function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: string, render: RenderNamespace): Work {
+function planNamespaceWork(
+  { metadata }: DeepReadonly<Namespace>,
+  cluster: string,
+  { render, request }: { render: RenderNamespace; request: string },
+): Work {
   const namespace = executionNamespace(cluster);
   const name = workName("Namespace", metadata.name, "");
   const bare = withoutRecords({
@@ -84,7 +90,10 @@ function planNamespaceWork({ metadata }: DeepReadonly<Namespace>, cluster: strin
       name,
       namespace,
       labels: { [NAMESPACE_LABEL]: metadata.name },
-      annotations: appliedClusterOverrides ? { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides } : undefined,
+      annotations: {
+        ...(appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides }),
+        [REQUEST]: request,
+      },
       finalizers: [WORK_FINALIZER],
     },
     spec: { workload: { manifests: [manifest as unknown as JsonObject] } },

@@ -1,14 +1,17 @@
 /** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
 import { findCondition, withCondition } from "@flotilla/apimachinery";
-import { STALE } from "../../flotilla-names.ts";
+import { STALE, STEP_REQUEST } from "../../flotilla-names.ts";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { closedGates, renderGate } from "./plan-gates.ts";
 import { isReturning } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { roomOf } from "./share-budget.ts";
 
-/** What an entry assigns to its member, as a text that is on its copy. Unchanged entries keep theirs: it costs a write. */
-export function nameStep({ input }: Release, entry: Entry): void {
+/**
+ * What an entry assigns to its member, as a text that is on its copy, with what it was assigned for: what people ask of
+ * the release, and the wave. Unchanged entries keep theirs: it costs a write.
+ */
+export function nameStep({ input, status }: Release, entry: Entry): void {
   const before =
     input.rollout.status?.clusters?.find(({ name }) => name === entry.name) ??
     input.inherited?.find(({ name }) => name === entry.name);
@@ -23,7 +26,7 @@ export function nameStep({ input }: Release, entry: Entry): void {
     return;
   }
   const { revision, target, maxUnavailable, paused } = entry;
-  entry.step = `${revision}@${target ?? "all"}${maxUnavailable === undefined ? "" : `+${maxUnavailable}`}${paused ? "!" : ""}`;
+  entry.step = `${revision}@${target ?? "all"}${maxUnavailable === undefined ? "" : `+${maxUnavailable}`}${paused ? "!" : ""}${STEP_REQUEST}${input.rollout.metadata.generation ?? 0}.${status.waveIndex ?? 0}`;
 }
 
 export function describeWait(release: Release): string | undefined {

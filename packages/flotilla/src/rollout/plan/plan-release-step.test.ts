@@ -34,14 +34,14 @@ describe("the next step of a release", () => {
       want: {
         phase: "Progressing",
         waitingFor: "pods on oslo",
-        steps: { oslo: "web-2@all", paris: undefined },
+        steps: { oslo: "web-2@all#1.0", paris: undefined },
         events: ["ReleaseStarted", "WaveStarted"],
       },
     },
     "records what runs already when nothing ran before": {
       members: [makeMember("oslo")],
       release: { status: { phase: undefined }, spec: { previous: undefined } },
-      want: { phase: "Succeeded", steps: { oslo: "web-2@all" }, events: [] },
+      want: { phase: "Succeeded", steps: { oslo: "web-2@all#1.0" }, events: [] },
     },
     "waits for the approval of the next wave": {
       members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
@@ -97,7 +97,7 @@ describe("the next step of a release", () => {
       want: {
         phase: "Paused",
         waitingFor: "resume",
-        steps: { oslo: "web-2@all!", paris: undefined },
+        steps: { oslo: "web-2@all!#1.0", paris: undefined },
         events: ["Paused"],
       },
     },
@@ -108,7 +108,7 @@ describe("the next step of a release", () => {
       want: {
         phase: "RollingBack",
         waitingFor: "oslo to return",
-        steps: { oslo: "web-1@all", paris: undefined },
+        steps: { oslo: "web-1@all#1.0", paris: undefined },
         events: ["Aborted", "RollingBack"],
       },
     },
