@@ -349,3 +349,33 @@ test("a finished BroadcastJob does not run on a member that joins, and the hub c
   const binding = await fleet.client.get(ResourceBinding, { ...seed, name: "seed-broadcastjob" });
   expect(summariseWorkload(binding)).toMatchObject({ desired: undefined, run: { succeeded: 6, finished: "Complete" } });
 });
+
+test("a running divided Job runs all of its completions when the member with the larger share is drained", async () => {
+  const policy = makePolicy("shop/jobs").selects("batch/v1", "Job").weights({ member1: 3, member2: 1 }).build();
+  const fleet = await start(["member1", "member2", "member3"], policy);
+  await createJob(fleet, { completions: 4, parallelism: 4, run: "20" });
+  await fleet.run(10_000);
+  expect([await jobOn(fleet, "member1"), await jobOn(fleet, "member2")]).toEqual(["0/3", "0/1"]);
+
+  const planned = await whatIf(fleet, "member1");
+  await drain(fleet, "member1");
+  await fleet.run(15_000);
+  const during = (await fleet.client.get(Job, seed)).status;
+  await fleet.run(MINUTE_MS);
+
+  expect(planned.toSorted()).toEqual([
+    "delete on member1: excluded by --without-cluster",
+    "delete on member2: its pods stop, and it is created again there for the completions that are left",
+  ]);
+  expect(during?.conditions ?? []).toEqual([]);
+  expect([await jobOn(fleet, "member1"), await jobOn(fleet, "member2")]).toEqual([undefined, "4/4"]);
+  expect((await fleet.client.get(Job, seed)).status).toMatchObject({ succeeded: 4, conditions: [{ type: "Complete" }, {}] });
+});
+
+const drain = (fleet: TestFleet, name: string): Promise<unknown> =>
+  fleet.client.patch(
+    Cluster,
+    { cluster: "hub", name },
+    { spec: { taints: [{ key: "flotilla.dev/drain", effect: "NoExecute" }] } },
+    { type: "merge" },
+  );

@@ -92,7 +92,7 @@ test.each(Object.entries(toggled))("%s may be changed back and forth by a person
   expect(await stopped()).toEqual([]);
 });
 
-test("a member may be drained and taken back again and again", async () => {
+test("a member may be drained and uncordoned again and again", async () => {
   await start();
   const drain: Json = [{ key: "flotilla.dev/drain", effect: "NoExecute" }];
 

@@ -181,6 +181,8 @@ export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
 export { isFinishedRun } from "./propagation/finished-run.ts";
+export { parseJobRecord } from "./propagation/job-record.ts";
+export { leaveNote } from "./explain/explain-runs.ts";
 export {
   equalPolicy,
   namesWithoutMember,

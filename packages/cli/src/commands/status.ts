@@ -1,12 +1,12 @@
 /** `flotilla status`: shows the fleet at a glance, as the hub sees it. */
-import { equalJson, sleep } from "@flotilla/base";
+import { equalJson, FlotillaError, sleep } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { FORMATS } from "../output.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import type { FleetStatus } from "../status/fleet-status.ts";
 import { readStatus } from "../status/read-status.ts";
-import { renderStatus } from "../status/render-status.ts";
+import { noNamespace, renderStatus } from "../status/render-status.ts";
 import { NO_CONTROLLERS } from "../status/unhealthy.ts";
 
 const WATCH_MS = 5_000;
@@ -15,7 +15,7 @@ export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is unhealthy, and where workloads run",
   details:
-    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. A workload is unhealthy when its pods have not been ready or updated for a minute, or at once when a pod reports an error; the pods of such workloads are read from the members. Releases that failed, stand still or wait for a decision, autoscalers that do not scale and quotas that are exceeded are listed too. Parts of policies that have no effect, such as a cluster that is not a member, are counted; 'flotilla doctor --only policies' lists them. What could not be checked is listed first. Exit code 0 means that the status could be read, not that everything is healthy.",
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. A workload is unhealthy when its pods have not been ready or updated for a minute, or at once when a pod reports an error; the pods of such workloads are read from the members. Releases that failed, stand still or wait for a decision, autoscalers that do not scale and quotas that are exceeded are listed too. Parts of policies that have no effect, such as a cluster that is not a member, are counted; 'flotilla doctor --only policies' lists them. What could not be checked is listed first. Exit code 0 means that the status could be read, not that everything is healthy; it is 1 if the hub does not have the namespace.",
   example: [
     { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },
@@ -59,6 +59,8 @@ export const statusCommand = defineCommand({
       for (;;) {
         const nowMs = clock.now();
         const status = await readStatus({ client, server, clock, signal, namespace: flags.namespace });
+        // A watch may have begun before the namespace was created.
+        if (status.isNamespaceMissing && !flags.watch) throw new FlotillaError("NotFound", noNamespace(flags.namespace));
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))

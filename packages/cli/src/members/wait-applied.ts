@@ -368,9 +368,10 @@ async function memberReason(
   const [type] = same.length > 0 ? same : await discovery.typesAt(place, word);
   const copy = type && (await readOneObject(asking, place, type, template.metadata.namespace, template.metadata.name));
   const refused = refusalOf(binding, place.name);
-  if (!copy) return { reason: refused ?? "it does not exist yet" };
+  if (refused !== undefined) return { reason: refused };
+  if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))
-    return { reason: refused ?? "it still has an older version" };
+    return { reason: "it still has an older version" };
   return healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
 }
 

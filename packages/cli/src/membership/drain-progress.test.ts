@@ -143,7 +143,11 @@ test("a finished Job stays", () => {
     status: { aggregatedStatus: [{ clusterName: "member2", status }] },
   } as unknown as ResourceBinding;
 
-  expect(remainingOn("member2", [job], [], SINCE)).toMatchObject([{ state: "waiting" }]);
+  const unfinished = remainingOn("member2", [job], [], SINCE);
+  expect(unfinished).toMatchObject([{ state: "waiting" }]);
+  expect(renderDrain("member2", unfinished)).toEqual([
+    "leaves member2 (pods that have not finished start again elsewhere): Job shop/import",
+  ]);
   expect(remainingOn("member2", [finished], [], SINCE)).toMatchObject([{ state: "stays" }]);
 });
 

@@ -1,7 +1,7 @@
 /** What a drain of a member waits for: bindings and copies that are still there, and what keeps them. Pure. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { DRAIN_TAINT, HEALTHY, isFinishedRun, leavesOnDrain, toleratesTaint } from "@flotilla/flotilla";
+import { DRAIN_TAINT, HEALTHY, isFinishedRun, leaveNote, leavesOnDrain, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 
@@ -17,6 +17,8 @@ export interface Remaining {
    * drain does not move it.
    */
   state: "leaving" | "waiting" | "blocked" | "stays";
+  /** What leaving means for a run that is not finished. */
+  note?: string | undefined;
   /** What the hub reports about the health of a replacement that is not healthy. */
   unhealthy?: string | undefined;
 }
@@ -41,11 +43,12 @@ export function remainingOn(
   return bindings.flatMap((binding): Remaining[] => {
     const { kind, metadata, spec } = binding;
     const resource = titleOf(spec.resource);
+    const note = leaveNote(binding);
     const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === member);
     if (task) {
       const targets = (spec.clusters ?? []).map(({ name }) => name).join(", ");
       const reason = `waits until it is healthy on ${targets || "another member"}`;
-      return [{ resource, reason, state: "leaving", unhealthy: unhealthyOf(binding) }];
+      return [{ resource, reason, state: "leaving", note, unhealthy: unhealthyOf(binding) }];
     }
     if (!spec.clusters?.some(({ name }) => name === member)) return [];
     const kept = whyKept(binding);
@@ -53,8 +56,8 @@ export function remainingOn(
     const failure = failures.get(`${kind}/${metadata.namespace ?? ""}/${metadata.name}`);
     return [
       failure === undefined
-        ? { resource, reason: "has not started to leave", state: "waiting" }
-        : { resource, reason: failure.slice(prefix.length).replace(/\.$/, ""), state: "blocked" },
+        ? { resource, reason: "has not started to leave", state: "waiting", note }
+        : { resource, reason: failure.slice(prefix.length).replace(/\.$/, ""), state: "blocked", note },
     ];
   });
 }
@@ -97,9 +100,16 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
     all.filter(({ state }) => state === "stays"),
     ({ reason }) => reason,
   );
-  const leaves = all.filter(({ state }) => state !== "stays");
+  const leaves = Map.groupBy(
+    all.filter(({ state }) => state !== "stays"),
+    ({ note }) => note ?? "",
+  );
   return [
-    leaves.length === 0 ? `nothing leaves ${member}` : `leaves ${member}: ${nameResources(leaves)}`,
+    ...(leaves.size === 0 ? [`nothing leaves ${member}`] : []),
+    ...Array.from(
+      leaves,
+      ([note, left]) => `leaves ${member}${note === "" ? "" : ` (${note})`}: ${nameResources(left)}`,
+    ),
     ...Array.from(stays, ([reason, kept]) => `stays on ${member} (${reason}): ${nameResources(kept)}`),
   ];
 }

@@ -1,5 +1,6 @@
 /** Renders the status of a fleet as text that fits the terminal; without a terminal nothing is shortened. Pure. */
 import { formatAge } from "@flotilla/apimachinery";
+import { capitalised } from "@flotilla/base";
 import { conciseReason } from "../health/concise.ts";
 import { controllersProblem } from "../health/controllers-state.ts";
 import { splitNotChecked } from "../health/not-checked.ts";
@@ -49,7 +50,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
         ? []
         : ["No members yet."]),
     ...renderObjects(status),
-    ...(isUnhealthy ? [] : [renderNoProblems(status, page)]),
+    ...(isUnhealthy || status.isNamespaceMissing ? [] : [renderNoProblems(status, page)]),
     ...renderIneffective(status, page),
     ...renderReleases(status, page),
     ...renderWorkloads(status, page),
@@ -151,6 +152,9 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 /** The kinds of members; a user who may not list one of them does not see all members. */
 const MEMBER_KINDS = ["clusters", "managedclusters"];
 
+export const noNamespace = (name = ""): string =>
+  `the hub has no namespace ${name}; 'kubectl get namespaces' lists those that it has`;
+
 /** Nothing is claimed about what was not looked at. */
 function renderNoProblems(
   { checked, notShown, notChecked, namespace, controllers }: FleetStatus,
@@ -224,8 +228,7 @@ function renderWorkloads(
   { all, width, wide }: StatusPage,
 ): string[] {
   if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
-  if (isNamespaceMissing)
-    return [`The hub has no namespace ${namespace}; 'kubectl get namespaces' lists those that it has.`];
+  if (isNamespaceMissing) return [`${capitalised(noNamespace(namespace))}.`];
   if (workloads.length === 0 && namespace !== undefined)
     return [`No workloads of namespace ${namespace} are propagated.`];
   if (workloads.length === 0)

@@ -63,6 +63,22 @@ describe("a workload that runs once", () => {
       })
       .build();
   const ended = (type: string): object => ({ succeeded: 2, conditions: [{ type, status: "True" }] });
+  test("counts what members had finished before it left them", () => {
+    const moved = job(ended("Complete"));
+    moved.metadata.annotations = {
+      "flotilla.dev/job-record": JSON.stringify([{ cluster: "oslo", succeeded: 3, at: "2026-01-01T00:00:00Z" }]),
+    };
+
+    expect(summariseWorkload(moved).run).toMatchObject({ succeeded: 5, finished: "Complete" });
+  });
+
+  test("is not complete while a member has not taken the rest of its completions", () => {
+    const short = job(ended("Complete"));
+    short.status = { ...short.status, conditions: [condition("FullyApplied", "False")] };
+
+    expect(renderRun(summariseWorkload(short).run as never)).toBe("0 active, 2 done");
+  });
+
   const cases: Record<string, { statuses: object[]; want: string }> = {
     "shows its pods while it runs": {
       statuses: [
@@ -423,6 +439,26 @@ describe("as text", () => {
     const text = render({ workloads: [summariseWorkload(binding)] });
 
     expect(text).toContain("4/4 (stale)");
+  });
+
+  test("replicas that are divided and not placed count as asked for", () => {
+    const binding = makeBinding(makeDeployment("shop/web").build())
+      .targets({ oslo: 4 })
+      .with((made) => {
+        made.spec.replicas = 400;
+        made.spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided" } };
+        made.status = { aggregatedStatus: [{ clusterName: "oslo", status: { readyReplicas: 4 } as never }] };
+      })
+      .build();
+
+    expect(render({ workloads: [summariseWorkload(binding)] })).toContain("4/400");
+  });
+
+  test("a namespace that the hub does not have is named, and nothing is said about problems there", () => {
+    const text = render({ namespace: "nosuch", isNamespaceMissing: true });
+
+    expect(text).toContain("The hub has no namespace nosuch");
+    expect(text).not.toContain("No problems found");
   });
 
   const releases: Record<string, { statuses: object[]; want: string }> = {

@@ -2,6 +2,7 @@
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isJobFinished } from "@flotilla/kubernetes";
+import { parseJobRecord } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -23,7 +24,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     ready: counted?.ready ?? sumOf(statuses, "readyReplicas"),
     ...releaseOf(statuses),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
-    run: isRun ? runOf(statuses) : undefined,
+    run: isRun ? runOf(binding, statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement: placementOf(spec) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
     withoutPolicy:
@@ -111,15 +112,19 @@ function policyOf(annotations: Readonly<Record<string, string>>): string | undef
   return `${annotations[POLICY_NAMESPACE] ?? ""}/${name}`;
 }
 
-function runOf(statuses: readonly JsonObject[]): RunStatus {
+/** A copy that is not applied is another one than its member reports. */
+function runOf(binding: DeepReadonly<ResourceBinding>, statuses: readonly JsonObject[]): RunStatus {
   const hasFailed = statuses.some(({ conditions }) => isTrue(conditions, "Failed"));
+  const isApplied = findCondition(binding.status?.conditions, "FullyApplied")?.status !== "False";
+  const before = parseJobRecord(binding).reduce((sum, { succeeded }) => sum + succeeded, 0);
   const desired = sumOf(statuses, "desired");
   return {
     active: sumOf(statuses, "active"),
-    succeeded: sumOf(statuses, "succeeded"),
+    succeeded: before + sumOf(statuses, "succeeded"),
     failed: sumOf(statuses, "failed"),
     desired: desired > 0 ? desired : undefined,
     finished:
+      isApplied &&
       statuses.length > 0 &&
       statuses.every(({ conditions }) => isTrue(conditions, "Failed") || isTrue(conditions, "Complete"))
         ? hasFailed
@@ -157,10 +162,14 @@ function appliedOf(
   return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");
 }
 
-/** Over all members: with duplicated replicas each member runs all of them. Undefined for objects without replicas. */
-function desiredOf({ replicas, clusters = [] }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
+/**
+ * Over all members: with duplicated replicas each member runs all of them, and what is divided is what was asked for,
+ * also while it is not placed. Undefined for objects without replicas.
+ */
+function desiredOf({ replicas, clusters = [], placement }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
   if (replicas === undefined) return undefined;
-  return clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
+  const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+  return isDivided || clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
 }
 
 /**

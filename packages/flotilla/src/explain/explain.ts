@@ -74,7 +74,12 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     ...base,
     problems: [
       ...explainedRelease.problems,
-      ...runProblems(binding ?? plan.binding, template),
+      ...runProblems({
+        binding: binding ?? plan.binding,
+        template,
+        works: binding ? views.worksOf(binding) : [],
+        now: formatTime(nowMs),
+      }),
       ...findProblems({
         explanation: base,
         binding,

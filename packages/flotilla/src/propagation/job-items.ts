@@ -6,7 +6,7 @@ import type { StatusItem } from "@flotilla/kubernetes";
 import { isJob, planJob } from "./plan-job.ts";
 import { recordedItems } from "./job-record.ts";
 
-/** A share that no member runs yet: without it, a Job would be complete before its last completions have started. */
+/** Completions that no member has done or runs: without them, a Job would be complete before its last ones have run. */
 const PENDING: StatusItem = { clusterName: "", status: {} };
 
 export function jobItems(
@@ -16,6 +16,6 @@ export function jobItems(
   now: string,
 ): StatusItem[] {
   if (!isJob(template)) return [];
-  const { record, rest } = planJob(binding, template, works, now);
-  return rest > 0 ? [...recordedItems(record), PENDING] : recordedItems(record);
+  const { record, missing } = planJob(binding, template, works, now);
+  return missing > 0 ? [...recordedItems(record), PENDING] : recordedItems(record);
 }

@@ -6,12 +6,15 @@ import { planJob } from "./plan-job.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 
-type Job = KubernetesObject & { spec: { completions?: number; parallelism: number }; status?: object };
-const makeJob = (completions?: number, status?: object): Job => ({
+type Job = KubernetesObject & {
+  spec: { completions?: number; parallelism: number; completionMode: "Indexed" | undefined };
+  status?: object;
+};
+const makeJob = (completions?: number, status?: object, completionMode?: "Indexed"): Job => ({
   apiVersion: "batch/v1",
   kind: "Job",
   metadata: { name: "seed", namespace: "shop", uid: "u" },
-  spec: { completions, parallelism: 4 },
+  spec: { completions, parallelism: 4, completionMode },
   status,
 });
 
@@ -146,10 +149,24 @@ const cases: Record<string, Case> = {
     works: { oslo: { succeeded: 1 } },
     want: { rome: 0 },
   },
-  "lets a Job on one member follow its template": {
+  "lets an Indexed Job on one member follow its template, which may be resized": {
+    job: makeJob(4, undefined, "Indexed"),
     targets: { oslo: 4 },
     works: { oslo: { completions: 2 } },
     want: {},
+  },
+  "creates the Job of the last member again for all that is left, because its share is immutable": {
+    targets: { oslo: 4 },
+    works: { oslo: { completions: 1, active: 1 }, paris: { completions: 3, active: 3 } },
+    want: { oslo: 1 },
+    rest: 3,
+    retired: ["work-paris", "work-oslo"],
+  },
+  "gives the last member everything after its share was removed there": {
+    targets: { oslo: 4 },
+    annotations: record({ cluster: "paris", succeeded: 1, at: NOW }),
+    want: { oslo: 3 },
+    rest: 3,
   },
 };
 for (const [

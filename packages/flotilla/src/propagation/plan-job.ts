@@ -22,7 +22,11 @@ import { runsAgain } from "./finished-run.ts";
 import { formatJobRecord, parseJobRecord, type JobRecord, type JobRecordEntry } from "./job-record.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
-type Job = DeepReadonly<KubernetesObject> & JobToDivide & { readonly status?: unknown };
+type Job = DeepReadonly<KubernetesObject> &
+  JobToDivide & {
+    readonly spec?: { readonly parallelism?: number; readonly completionMode?: string };
+    readonly status?: unknown;
+  };
 
 export interface JobPlan {
   /** The completions of each target's copy; a target that is missing here keeps those of the template. */
@@ -35,6 +39,11 @@ export interface JobPlan {
   readonly retired: ReadonlySet<DeepReadonly<Work>>;
   /** Completions that no member runs yet. */
   readonly rest: number;
+  /**
+   * Completions that no member has done or runs: `rest`, and what copies lack that are complete with fewer than their
+   * Work asks for, because the member rejected a change of it.
+   */
+  readonly missing: number;
 }
 
 export function isJob({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean {
@@ -57,10 +66,15 @@ export function planJob(binding: Binding, job: Job, works: readonly DeepReadonly
   const held = new Set(live.map(({ cluster }) => cluster));
   const fresh = targets.filter(({ name }) => !held.has(name));
   const isOver = !again && isJobFinished(job.status);
-  // A Job that runs in one place follows its template: an Indexed Job may be resized there. A finished one that ran in
-  // several places keeps its share: completions are immutable.
-  const isAlone = !isOver && targets.length === 1 && live.length === 1 && record.length === 0;
   const asked = askedCompletions(binding, job, targets.length);
+  // A Job that runs in one place follows its template: an Indexed Job may be resized there. What ran in several places
+  // keeps its share, also when it is the last one: completions are immutable.
+  const isAlone =
+    !isOver &&
+    targets.length === 1 &&
+    record.length === 0 &&
+    live.length === 1 &&
+    (live[0]?.completions === asked || isResizable(job));
   const rest =
     asked === undefined || isOver || isAlone
       ? 0
@@ -81,6 +95,8 @@ export function planJob(binding: Binding, job: Job, works: readonly DeepReadonly
     recordText: again ? undefined : changedRecord(binding, after, works),
     retired: new Set(retired.map(({ work }) => work)),
     rest,
+    missing:
+      rest + (asked === undefined || isOver || isIndexed(job) ? 0 : sumOf(live, (copy) => shortfallOf(copy, asked))),
   };
 }
 
@@ -120,6 +136,15 @@ function askedCompletions(binding: Binding, job: Job, targets: number): number |
   const completions = job.spec?.completions ?? undefined;
   return completions !== undefined && isWhole(binding) ? completions * targets : completions;
 }
+
+const isIndexed = ({ spec }: Job): boolean => spec?.completionMode === "Indexed";
+
+/** Only an Indexed Job may be complete with fewer completions than its own spec asks for, by its success policy. */
+const shortfallOf = ({ isFinished, completions, succeeded }: Copy, asked: number): number =>
+  isFinished ? Math.max(0, (completions ?? asked) - succeeded) : 0;
+
+/** An API server accepts new completions of an Indexed Job together with the same parallelism. */
+const isResizable = (job: Job): boolean => isIndexed(job) && job.spec?.completions === job.spec?.parallelism;
 
 /** Every member runs all completions. */
 function isWhole({ spec: { placement } }: Binding): boolean {

@@ -1,8 +1,8 @@
 /**
  * What people asked for and a member's copy is made from, beside the generation of the template: its labels and
  * annotations, its fields if its kind has no generation, the placement and the last request to place it anew. Dispatch
- * records a digest of it on the Work with each change of the copy, so that whoever applies the Work, an agent included,
- * can tell a change that was asked for from one that Flotilla makes by itself (`delivery/oscillations.ts`). Pure.
+ * records a digest of it on the Work with each change of the copy, so that the program that applies the
+ * Work, which may be an agent, distinguishes a change that was asked for from one that Flotilla makes by itself (`delivery/oscillations.ts`). Pure.
  */
 import { hash } from "node:crypto";
 import { LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
@@ -10,7 +10,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
-import { REQUEST } from "../flotilla-names.ts";
+import { REQUEST, STEP_REQUEST } from "../flotilla-names.ts";
 import { releasedPart } from "./released-part.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
@@ -45,5 +45,8 @@ export function requestRecord(
 ): string | undefined {
   const known = before?.metadata.annotations?.[REQUEST];
   if (!before || known === digest) return digest;
-  return equalJson(before.spec.workload?.manifests?.[0] as never, manifest as never) ? known : digest;
+  return equalJson(before.spec.workload?.manifests?.[0], manifest) ? known : digest;
 }
+
+/** What people had asked of the release when the step was assigned; undefined outside of releases. */
+export const requestOfStep = (step: string | undefined): string | undefined => step?.split(STEP_REQUEST)[1];

@@ -12,7 +12,7 @@ import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withPartition } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import { RELEASE_STEP, STEP_REQUEST } from "../../flotilla-names.ts";
+import { RELEASE_STEP } from "../../flotilla-names.ts";
 import { withReleasedPart } from "../released-part.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
@@ -66,9 +66,6 @@ function withStep(copy: Template, step: string | undefined): Template {
     metadata: { ...copy.metadata, annotations: { ...copy.metadata.annotations, [RELEASE_STEP]: step } },
   };
 }
-
-/** What people had asked of the release when the step was assigned; undefined outside of releases. */
-export const requestOfStep = (step: string | undefined): string | undefined => step?.split(STEP_REQUEST)[1];
 
 const specOf = (copy: Template): JsonObject => {
   const { spec } = copy as { spec?: unknown };
