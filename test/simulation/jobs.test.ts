@@ -369,7 +369,10 @@ test("a running divided Job runs all of its completions when the member with the
   ]);
   expect(during?.conditions ?? []).toEqual([]);
   expect([await jobOn(fleet, "member1"), await jobOn(fleet, "member2")]).toEqual([undefined, "4/4"]);
-  expect((await fleet.client.get(Job, seed)).status).toMatchObject({ succeeded: 4, conditions: [{ type: "Complete" }, {}] });
+  expect((await fleet.client.get(Job, seed)).status).toMatchObject({
+    succeeded: 4,
+    conditions: [{ type: "Complete" }, {}],
+  });
 });
 
 const drain = (fleet: TestFleet, name: string): Promise<unknown> =>

@@ -76,7 +76,9 @@ const toggled: Record<string, (isOn: boolean) => Promise<unknown>> = {
     patch(Namespace, { metadata: { labels: { tier: isOn ? "a" : "b" } } }, { cluster: "hub", name: "shop" }),
   "the pause of a template": (isOn) => patch(Deployment, { spec: { paused: isOn } }),
   "the weights of a policy": (isOn) => {
-    const { placement } = makePolicy("shop/all").weights({ member1: 1, member2: isOn ? 3 : 1 }).build().spec;
+    const { placement } = makePolicy("shop/all")
+      .weights({ member1: 1, member2: isOn ? 3 : 1 })
+      .build().spec;
     return patch(PropagationPolicy, { spec: { placement } } as unknown as JsonObject, { ...web, name: "all" });
   },
 };

@@ -18,6 +18,7 @@ import {
   renderRollout,
   targetOf,
 } from "../rollout/render-rollout.ts";
+import { undoTarget } from "../rollout/undo-target.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;
 
@@ -253,14 +254,7 @@ async function undo(
   signal: AbortSignal,
 ): Promise<void> {
   const [newest] = found as [Rollout];
-  const wanted =
-    to === undefined
-      ? found.find(
-          ({ metadata, spec }) =>
-            metadata.name === newest.spec.previous ||
-            (spec.number < newest.spec.number && spec.revision !== newest.spec.revision),
-        )
-      : found.find(({ spec }) => spec.number === to);
+  const wanted = undoTarget(found, to);
   if (!wanted || wanted.spec.template === undefined)
     throw new FlotillaError(
       "NoRevision",

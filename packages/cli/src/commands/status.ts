@@ -60,7 +60,8 @@ export const statusCommand = defineCommand({
         const nowMs = clock.now();
         const status = await readStatus({ client, server, clock, signal, namespace: flags.namespace });
         // A watch may have begun before the namespace was created.
-        if (status.isNamespaceMissing && !flags.watch) throw new FlotillaError("NotFound", noNamespace(flags.namespace));
+        if (status.isNamespaceMissing && !flags.watch)
+          throw new FlotillaError("NotFound", noNamespace(flags.namespace));
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))

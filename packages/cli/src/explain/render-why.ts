@@ -90,7 +90,7 @@ function renderDecision({ decision }: Read, width: number | undefined): string[]
   ];
 }
 
-function renderRelease({ release }: Read, width: number | undefined): string[] {
+function renderRelease({ release, members }: Read, width: number | undefined): string[] {
   if (!release) return [];
   const {
     name,
@@ -105,6 +105,7 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
     ready,
     total,
     waitingFor,
+    cause,
   } = release;
   const led = strategy === undefined ? "" : `, strategy ${strategy}`;
   if (phase === "Pending")
@@ -113,6 +114,9 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
       `the change of the template is not recorded as a release yet${led}: members keep what they have`,
     ];
   const at = waves.findIndex((each) => each.name === wave);
+  const given = members.flatMap(({ cluster, release: own }) =>
+    own ? [{ name: cluster, wave: own.wave, state: own.state, hasRelease: own.revision === name }] : [],
+  );
   return [
     "RELEASE",
     `${name} (number ${number}${led}${previous === undefined ? "" : `, returns to ${previous}`})`,
@@ -125,7 +129,11 @@ function renderRelease({ release }: Read, width: number | undefined): string[] {
             waves.map((each, index) => [
               each.name,
               `${each.updated} of ${total}`,
-              waveState(index, { phase, at, waveState: state }),
+              waveState(
+                index,
+                { phase, at, waveState: state, hasFailed: cause !== undefined },
+                given.filter((member) => each.clusters.includes(member.name)),
+              ),
               nameMembers(each.clusters),
             ]),
             3,

@@ -50,14 +50,29 @@ export function renderRollout(rollout: Rollout, width?: number): string {
   return lines.join("\n");
 }
 
-function renderWaves({ status }: Rollout, width?: number): string {
-  const release = { phase: status?.phase, at: status?.waveIndex ?? 0, waveState: status?.waveState };
+function renderWaves({ metadata, status }: Rollout, width?: number): string {
+  const release = {
+    phase: status?.phase,
+    at: status?.waveIndex ?? 0,
+    waveState: status?.waveState,
+    hasFailed: status?.failure !== undefined,
+  };
+  const members = (status?.clusters ?? []).map(({ name, wave, state, revision }) => ({
+    name,
+    wave,
+    state,
+    hasRelease: revision === metadata.name,
+  }));
   return renderTable(
     ["WAVE", "UPDATES UP TO", "STATE", "MEMBERS"],
     (status?.plan ?? []).map(({ name, updated, clusters }, index) => [
       name,
       `${updated} of ${status?.total ?? 0}`,
-      waveState(index, release),
+      waveState(
+        index,
+        release,
+        members.filter((member) => clusters.includes(member.name)),
+      ),
       listed(clusters),
     ]),
     GAP,

@@ -1,4 +1,14 @@
-/** Where one wave of a release is, in a word or two. Pure. */
+/** Where one wave of a release is, in a few words. Pure. */
+
+/** What the release gave a member. */
+export interface WaveMember {
+  readonly name: string;
+  /** The first wave that reached it; unset before. */
+  readonly wave?: string | undefined;
+  readonly state?: string | undefined;
+  /** It has the revision of this release assigned. */
+  readonly hasRelease: boolean;
+}
 
 interface ReleaseState {
   /** Unset before it is planned. */
@@ -6,6 +16,7 @@ interface ReleaseState {
   /** The position of the wave that is in progress, or was last. */
   readonly at: number;
   readonly waveState?: string | undefined;
+  readonly hasFailed?: boolean;
 }
 
 const IN_PROGRESS: Readonly<Record<string, string>> = {
@@ -13,19 +24,33 @@ const IN_PROGRESS: Readonly<Record<string, string>> = {
   Open: "open",
   After: "complete, waits",
 };
-/** What ended with the wave in progress, and holds for all that were reached before. */
-const RETURNS: Readonly<Record<string, string>> = {
-  RollingBack: "rolling back",
-  RolledBack: "rolled back",
-  Failed: "failed",
-};
+const RETURNS: ReadonlySet<string> = new Set(["RollingBack", "RolledBack", "Failed"]);
+const MAX_NAMED = 3;
 
-/** Empty for a wave that has not been reached. */
-export function waveState(index: number, { phase = "", at, waveState: state = "Open" }: ReleaseState): string {
+/** Empty for a wave that has not been reached. `members` are those of the wave. */
+export function waveState(
+  index: number,
+  { phase = "", at, waveState: state = "Open", hasFailed = false }: ReleaseState,
+  members: readonly WaveMember[] = [],
+): string {
   if (phase === "Succeeded") return "complete";
   if (index > at) return "";
-  const returned = RETURNS[phase];
-  if (returned !== undefined) return returned;
+  if (RETURNS.has(phase)) return index === at && state === "Before" ? "not started" : returned(phase, members);
   if (index < at) return "complete";
-  return phase === "Paused" ? "paused" : (IN_PROGRESS[state] ?? "");
+  if (phase === "Superseded") return state === "Before" ? "" : "superseded";
+  return phase === "Paused" ? (hasFailed ? "failed, paused" : "paused") : (IN_PROGRESS[state] ?? "");
+}
+
+function returned(phase: string, members: readonly WaveMember[]): string {
+  const left = members.filter(
+    ({ hasRelease, state, wave }) =>
+      hasRelease || state === "RollingBack" || (state === "Unreachable" && wave !== undefined),
+  );
+  if (left.length === 0) return "rolled back";
+  if (phase === "RollingBack") return left.every(({ hasRelease }) => hasRelease) ? "will roll back" : "rolling back";
+  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
+  return `not back: ${left
+    .slice(0, MAX_NAMED)
+    .map(({ name }) => name)
+    .join(", ")}${more}`;
 }

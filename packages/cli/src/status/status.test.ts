@@ -447,7 +447,7 @@ describe("as text", () => {
       .with((made) => {
         made.spec.replicas = 400;
         made.spec.placement = { replicaScheduling: { replicaSchedulingType: "Divided" } };
-        made.status = { aggregatedStatus: [{ clusterName: "oslo", status: { readyReplicas: 4 } as never }] };
+        made.status = { aggregatedStatus: [{ clusterName: "oslo", status: { readyReplicas: 4 } }] };
       })
       .build();
 

@@ -169,7 +169,9 @@ function appliedOf(
 function desiredOf({ replicas, clusters = [], placement }: DeepReadonly<ResourceBinding>["spec"]): number | undefined {
   if (replicas === undefined) return undefined;
   const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
-  return isDivided || clusters.length === 0 ? replicas : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
+  return isDivided || clusters.length === 0
+    ? replicas
+    : clusters.reduce((sum, cluster) => sum + (cluster.replicas ?? 0), 0);
 }
 
 /**

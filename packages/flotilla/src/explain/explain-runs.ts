@@ -59,7 +59,7 @@ function missingCompletions(
   now: string,
 ): Problem[] {
   if (works.length === 0) return [];
-  const { missing, retired } = planJob(binding, template as Parameters<typeof planJob>[1], works, now);
+  const { missing, retired } = planJob(binding, template, works, now);
   const targets = targetsOf(binding.spec).map(({ name }) => name);
   const given = new Set(works.flatMap(({ metadata }) => clusterNameOf(metadata.namespace ?? "") ?? []));
   // Dispatch is about to give it to a new member, or to create a Job again.

@@ -42,7 +42,7 @@ export function describeStanding({ metadata, spec, status }: Rollout): Pick<Rele
     case "RolledBack":
       return { state: "RolledBack", message: `${title} was rolled back${why}` };
     case "RollingBack":
-      return { state: "RollingBack", message: `${title} is rolled back${why}` };
+      return { state: "RollingBack", message: `${title} is being rolled back${why}` };
     case "Failed":
       return { state: "Failed", message: `${title} failed, and could not be rolled back on all members${why}` };
     case "Paused":

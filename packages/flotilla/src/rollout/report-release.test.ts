@@ -15,7 +15,7 @@ describe("the report of a rollback that has ended", () => {
     "names the members that are not back": {
       phase: "Failed",
       clusters: [
-        makeEntry("oslo", { state: "Unreachable", returned: 0 }),
+        makeEntry("oslo", { state: "Unreachable", returned: 0, progressTime: ago(5) }),
         makeEntry("paris", { state: "RollingBack", returned: 4 }),
         makeEntry("rome", { state: "Unreachable" }),
       ],

@@ -163,7 +163,7 @@ export function whyBehind(rollout: Rollout, entry: DeepReadonly<RolloutCluster>)
       : undefined;
   if (entry.revision === metadata.name && ofPods === undefined) return undefined;
   if (status?.phase === "RolledBack" || status?.phase === "RollingBack" || status?.phase === "Failed")
-    return `the release ${status.failure?.reason === "Aborted" ? "was aborted" : "failed"}, and the member ${entry.state === "RollingBack" ? "returns to" : "has"} ${entry.revision}`;
+    return `the release ${status.failure?.reason === "Aborted" ? "was aborted" : "failed"}, and the member ${isReturning(entry) ? "returns to" : "has"} ${entry.revision}`;
   if (status?.phase === "Succeeded")
     return entry.state === "Skipped" || entry.state === "Unreachable"
       ? "it could not be reached during the release, and follows when it is back"

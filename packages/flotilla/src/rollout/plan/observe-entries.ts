@@ -69,6 +69,8 @@ function observed({ self, now }: Release, before: Entry, member: ObservedMember)
     entry.returned = returned;
     const isDone = member.isAcknowledged && member.updated >= member.size && member.ready >= member.size;
     entry.state = isDone ? "RolledBack" : "RollingBack";
+    if (isDone) delete entry.progressTime;
+    else entry.progressTime ??= now;
   } else if (!isOwn) {
     entry.state = "Waiting";
     // The deadline of a member that is behind starts when it falls behind, however long its wave has been open.

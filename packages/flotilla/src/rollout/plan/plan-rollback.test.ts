@@ -127,9 +127,24 @@ describe("a rollback", () => {
       phase: "Failed",
       event: "members are not back on web-1: oslo (cannot be reached); they get it as soon as they take it",
     },
+    "waits for a member without pods that cannot be reached, because it may still have the release": {
+      release: {
+        entries: [makeEntry("oslo", { ...returning, state: "Unreachable", replicas: 0, wave: "canary" })],
+      },
+      want: { oslo: "web-1 Unreachable" },
+      wakes: [595_000],
+    },
+    "has ended when a member without pods is lost that was back": {
+      release: {
+        entries: [makeEntry("oslo", { state: "Unreachable", returned: 0, replicas: 0, wave: "canary" })],
+      },
+      want: { oslo: "web-1 Unreachable" },
+      phase: "RolledBack",
+      event: "the release is rolled back to web-1",
+    },
     "has ended when a member is lost that was back": {
       release: {
-        entries: [makeEntry("oslo", { ...returning, state: "Unreachable", returned: 10, wave: "canary" })],
+        entries: [makeEntry("oslo", { state: "Unreachable", returned: 10, wave: "canary" })],
       },
       want: { oslo: "web-1 Unreachable" },
       phase: "RolledBack",

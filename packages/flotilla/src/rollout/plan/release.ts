@@ -21,9 +21,12 @@ export const NO_STRATEGY: DeepReadonly<StrategySpec> = {
 
 export type Entry = RolloutCluster;
 
-/** Whether a member has the revision before assigned by a rollback, and is not known to be back on it. */
-export const isReturning = ({ state, returned, replicas }: DeepReadonly<Entry>): boolean =>
-  state === "RollingBack" || (state === "Unreachable" && returned !== undefined && returned < replicas);
+/**
+ * Whether a member has the revision before assigned by a rollback, and is not known to be back on it. One that is back
+ * has no time of progress any more: without pods, nothing else distinguishes it from one that has not answered.
+ */
+export const isReturning = ({ state, returned, progressTime }: DeepReadonly<Entry>): boolean =>
+  state === "RollingBack" || (state === "Unreachable" && returned !== undefined && progressTime !== undefined);
 
 export interface Release {
   readonly input: ReleaseInput;
