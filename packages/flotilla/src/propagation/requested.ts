@@ -18,12 +18,9 @@ type Template = DeepReadonly<KubernetesObject>;
 /** Controllers of the hub write these. */
 const OWN_KEYS = /(^|\.)(karmada|flotilla)\.(io|dev)\//;
 
-const templateDigests = new WeakMap<Template, string>();
-
 /** The digest for the copies of a template; `binding` is unset for what no policy places. */
 export function requestDigest(template: Template, binding?: DeepReadonly<ResourceBinding>): string {
-  const asked = templateDigests.get(template) ?? digestOf(partOf(template));
-  templateDigests.set(template, asked);
+  const asked = digestOf(partOf(template));
   const { placement, rescheduleTriggeredAt } = binding?.spec ?? {};
   return binding ? digestOf([asked, placement ?? null, rescheduleTriggeredAt ?? null]) : asked;
 }

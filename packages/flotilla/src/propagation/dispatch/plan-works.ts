@@ -167,6 +167,7 @@ export function planWorks(
   const plan: WorksPlan = { works: [], failures: [] };
   const targets = new Set(targetsOf(binding.spec).map(({ name }) => name));
   const before = new Map(works.map((work) => [work.metadata.namespace, work]));
+  const source: WorkSource = { binding, template, request: requestDigest(template, binding) };
   // A copy for a member that is no longer a target shuts down what must not run there before it runs elsewhere.
   for (const cluster of targets.union(new Set(copies.keys()))) {
     try {
@@ -177,7 +178,7 @@ export function planWorks(
       const rendered = targets.has(cluster)
         ? withState(overridden(copy, cluster, render), stateFor(binding.spec, cluster, targets.size))
         : { object: copy };
-      plan.works.push(planWork(binding, template, cluster, rendered, before.get(executionNamespace(cluster))));
+      plan.works.push(planWork(source, cluster, rendered, before.get(executionNamespace(cluster))));
     } catch (error) {
       plan.failures.push({ cluster, error });
     }
@@ -250,9 +251,16 @@ function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): str
   return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-8${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
 }
 
+/** What all Works of a binding are made from. */
+interface WorkSource {
+  readonly binding: DeepReadonly<ResourceBinding>;
+  readonly template: Template;
+  /** The digest of what people asked for (`requested.ts`). */
+  readonly request: string;
+}
+
 function planWork(
-  binding: DeepReadonly<ResourceBinding>,
-  template: Template,
+  { binding, template, request: digest }: WorkSource,
   cluster: string,
   rendered: Rendered,
   before: DeepReadonly<Work> | undefined,
@@ -280,7 +288,7 @@ function planWork(
       ...(dependency === "released" && { [UNMANAGED]: "true" }),
     },
   );
-  const request = requestRecord(requestDigest(template, binding), manifest, before);
+  const request = requestRecord(digest, manifest, before);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",
