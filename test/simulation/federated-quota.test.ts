@@ -299,3 +299,43 @@ test("64 bindings that race through three API servers never use more than the qu
   expect(answers.filter((reason) => reason === "QuotaExceeded")).toHaveLength(54);
   expect(stored?.body.status).toMatchObject({ overallUsed: { cpu: "10" } });
 });
+
+test("pods that a ResourceQuota of a member has no room for are predicted by plan, and why and status name it in the words of the member", async () => {
+  const fleet = await start({ overall: { cpu: "100" } });
+  await applyAs(fleet, deployment("first", 2));
+  await fleet.run(10_000);
+  const small = { apiVersion: "v1" as const, kind: "ResourceQuota" as const, metadata: { name: "small" } };
+  await fleet.client.create(ResourceQuota, "member1", {
+    ...small,
+    metadata: { ...small.metadata, namespace: "shop" },
+    spec: { hard: { "requests.cpu": "1", "count/deployments.apps": "1" } },
+  });
+  await fleet.run(10_000);
+  const planOf = async (...objects: Deployment[]): Promise<unknown> => {
+    const input = { manifests: objects as unknown as JsonObject[], without: [], namespace: "shop" };
+    return (await planInput(fleet.client, input, fleet.clock, signal)).problems;
+  };
+
+  expect(await planOf(deployment("first", 4))).toEqual([]);
+  expect(await planOf(deployment("first", 6))).toEqual([
+    {
+      resource: "Deployment shop/first",
+      message:
+        "member1 would reject some of it: exceeded quota: small, requested: requests.cpu=1, used: requests.cpu=500m, limited: requests.cpu=1",
+    },
+  ]);
+  expect(await planOf(deployment("first", 4), deployment("second", 2))).toEqual(
+    ["first", "second"].map((name) => ({
+      resource: `Deployment shop/${name}`,
+      message:
+        "member1 would reject some of it: exceeded quota: small, requested: count/deployments.apps=1,requests.cpu=1, used: count/deployments.apps=1,requests.cpu=500m, limited: count/deployments.apps=1,requests.cpu=1",
+    })),
+  );
+  await applyAs(fleet, deployment("first", 6));
+  await fleet.run(3 * MINUTE_MS);
+  for (const command of [["why", "deployment/first", "-n", "shop"], ["status"]] as const) {
+    const [name, ...args] = command;
+    const { text } = await runCommand(fleet, name, ...args);
+    expect(text.replace(/\s+/g, " ")).toContain("exceeded quota: small, requested: requests.cpu=500m");
+  }
+});

@@ -57,8 +57,10 @@ export { AGGREGATE_TO_PLANNER, PLANNER_ROLE, plannerRoles } from "./explain/plan
 export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
 export { manifestsOf } from "./ocm/work/manifests.ts";
 export { mayCollide, planExisting } from "./explain/plan-existing.ts";
+export { planMemberQuota } from "./explain/plan-member-quota.ts";
+export type { CopyGrowth, SizedCopy } from "./explain/plan-member-quota.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
-export { planChanges, planFleet, planNamespaceChanges } from "./explain/plan-fleet.ts";
+export { planChanges, planFleet, planNamespaceChanges, worksOf } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";
 export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";

@@ -217,6 +217,7 @@ export {
   writeAmounts,
 } from "./quota/amounts.ts";
 export type { Amounts } from "./quota/amounts.ts";
+export { exceededText } from "./quota/exceeded-text.ts";
 export { chargeQuotas } from "./quota/charge-quotas.ts";
 export { quotaEvaluatorOf, quotaMatches } from "./quota/evaluator.ts";
 export type { QuotaEvaluator } from "./quota/evaluator.ts";

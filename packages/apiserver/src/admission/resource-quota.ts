@@ -6,7 +6,7 @@
 import {
   addAmounts,
   chargeQuotas,
-  exceeding,
+  exceededText,
   onlyAmounts,
   quotaEvaluatorOf,
   quotaMatches,
@@ -62,18 +62,11 @@ function chargeOf(
 function charged(quota: Quota, charge: Amounts, request: Request): Amounts {
   const used = readAmounts(quota.status?.used);
   const hard = readAmounts(quota.status?.hard);
-  const next = addAmounts(used, charge);
-  const names = exceeding(onlyAmounts(next, new Set(charge.keys())), hard);
   // A status update reports something that has already happened; it is counted and not rejected.
-  if (names.size === 0 || request.subresource === "status") return next;
-  const shown = (amounts: Amounts): string =>
-    Object.entries(writeAmounts(onlyAmounts(amounts, names)))
-      .map(([name, amount]) => `${name}=${amount}`)
-      .join(",");
-  throw refusal(
-    request,
-    `exceeded quota: ${quota.metadata.name}, requested: ${shown(charge)}, used: ${shown(used)}, limited: ${shown(hard)}`,
-  );
+  const exceeded =
+    request.subresource === "status" ? undefined : exceededText(quota.metadata.name, { charge, used, hard });
+  if (exceeded !== undefined) throw refusal(request, exceeded);
+  return addAmounts(used, charge);
 }
 
 /** The charges of all quotas that count the object. */

@@ -20,6 +20,7 @@ import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
 import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
+import { quotaProblems } from "./member-quotas.ts";
 import { readHub, readMore } from "./read-snapshot.ts";
 import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
@@ -131,6 +132,7 @@ export async function planManifests(
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
     const { notes: kept, ...ended } = await withRetained(plan, met, { client, interpreter, clock, signal });
+    const rooms = await quotaProblems(plan, ended.changes, { client, interpreter, clock, signal });
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
       ...unknown.map(
@@ -146,13 +148,14 @@ export async function planManifests(
       ...firstSteps(plan, ended.changes),
       ...existing,
       ...kept,
+      ...rooms.notes,
       ...(note === undefined ? [] : [note]),
     ];
     const hub = hubChangesOf(applied);
     const result = {
       hub,
       changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
-      problems: [...ended.problems, ...works.problems],
+      problems: [...ended.problems, ...rooms.problems, ...works.problems],
       warnings,
       releases: releasesIn(asked),
       // A rule that only the hub can run may make something of any change of the hub.

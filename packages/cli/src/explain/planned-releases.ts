@@ -16,6 +16,8 @@ export interface PlannedRelease {
     after?: string[];
   }[];
   total: number;
+  /** What the release waits for after its first step. */
+  waitingFor?: string | undefined;
   onFailure: "Pause" | "Rollback";
 }
 
@@ -43,6 +45,7 @@ function planOf({ spec, status }: DeepReadonly<FleetRollout>): Omit<PlannedRelea
       after: specOf.get(name)?.after?.map(gateText),
     })),
     total: status?.total ?? 0,
+    waitingFor: status?.waitingFor,
     onFailure: spec.strategy?.failure.action ?? "Pause",
   };
 }

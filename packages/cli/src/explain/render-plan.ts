@@ -17,13 +17,16 @@ export function renderPlan(
 ): string {
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
-    titleOf(hub.length, changes.length, byCluster.size, { isPartial: unplanned.length > 0, releases: releases.length }),
+    titleOf(hub.length, changes.length, byCluster.size, {
+      isPartial: unplanned.length > 0,
+      waitsFor: releases.flatMap(({ waitingFor }) => waitingFor ?? [])[0],
+    }),
     ...(hub.length > 0 ? [["hub", ...hub.flatMap(renderChange)].join("\n")] : []),
     ...[...byCluster].map(([cluster, ofCluster]) => [cluster, ...ofCluster.flatMap(renderChange)].join("\n")),
     ...(releases.length > 0
       ? [
           [
-            "Releases, of which the changes above are the first step:",
+            changes.length > 0 ? "Releases, of which the changes above are the first step:" : "Releases:",
             ...releases.flatMap((release) => renderRelease(release, width)),
           ].join("\n"),
         ]
@@ -50,12 +53,12 @@ function renderMessages(title: string, messages: DeepReadonly<PlanResult["proble
 }
 
 function renderRelease(
-  { resource, strategy, waves, total, onFailure }: DeepReadonly<PlannedRelease>,
+  { resource, strategy, waves, total, waitingFor, onFailure }: DeepReadonly<PlannedRelease>,
   width?: number,
 ): string[] {
   const gates = (texts: readonly string[] = []): string => texts.join(", ") || "-";
   return [
-    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ${onFailure}`,
+    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ${onFailure}${waitingFor === undefined ? "" : `; after its first step it waits for ${waitingFor}`}`,
     ...renderTable(
       ["WAVE", "PODS", "BEFORE", "AFTER", "MEMBERS"],
       waves.map(({ name, updated, before, after, clusters }) => [
@@ -77,15 +80,15 @@ function titleOf(
   onHub: number,
   onMembers: number,
   clusters: number,
-  { isPartial, releases }: { isPartial: boolean; releases: number },
+  { isPartial, waitsFor }: { isPartial: boolean; waitsFor: string | undefined },
 ): string {
   if (onHub + onMembers === 0)
     return isPartial ? "What would change is not planned." : "Nothing would change on the hub or on any member.";
   const none = isPartial
     ? "changes on members are not planned"
-    : releases > 0
-      ? "none on any member before a gate opens"
-      : "none on any member";
+    : waitsFor === undefined
+      ? "none on any member"
+      : `none on any member yet, because a release waits for ${waitsFor}`;
   const members = onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : none;
   return onHub > 0 ? `${count(onHub, "change")} on the hub, ${members}:` : `${members}:`;
 }

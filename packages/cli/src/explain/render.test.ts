@@ -163,6 +163,22 @@ test("a plan without changes is rendered as such", () => {
   );
 });
 
+test("a plan whose release begins with nothing says what it waits for", () => {
+  const release = { resource: "CloneSet shop/web", strategy: "careful", total: 4, onFailure: "Pause" as const };
+  const waves = [{ name: "canary", updated: 4, clusters: ["oslo"] }];
+  const hub = [{ action: "update" as const, object: { apiVersion: "v1", kind: "CloneSet", name: "web" }, fields: [] }];
+  const given = { hub, changes: [], problems: [], warnings: [], unplanned: [], notes: [] };
+
+  const away = renderPlan({ ...given, releases: [{ ...release, waves, waitingFor: "oslo to be reachable" }] });
+  const gated = renderPlan({ ...given, releases: [{ ...release, waves, waitingFor: "approval of canary" }] });
+
+  expect(away.split("\n")[0]).toBe(
+    "1 change on the hub, none on any member yet, because a release waits for oslo to be reachable:",
+  );
+  expect(away).not.toContain("gate");
+  expect(gated.split("\n")[0]).toContain("none on any member yet, because a release waits for approval of canary:");
+});
+
 test("a plan of manifests that it knows nothing of does not claim that nothing changes", () => {
   const notes = ["Trout a: not planned"];
   expect(

@@ -38,6 +38,16 @@ test("a changed member that does not respond is reported with the reason", async
   expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
 });
 
+test("a member that a release waits for is reported, although its first step changes nothing there", async () => {
+  const { client, asking } = hub();
+  const waves = [{ name: "canary", updated: 1, clusters: ["member2"] }];
+  const release = { resource: "CloneSet shop/web", strategy: "careful", waves, total: 1, onFailure: "Pause" as const };
+
+  const plan = await withUnreachable({ ...planFor(), releases: [release] }, [], { ...asking, client });
+
+  expect(plan.unreachable).toEqual([{ cluster: "member2", reason: "cut off" }]);
+});
+
 test("members that a plan does not change, or excludes, are not queried", async () => {
   const { client, asking, asked } = hub();
 

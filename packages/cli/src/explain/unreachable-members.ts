@@ -22,7 +22,11 @@ export async function withUnreachable(
   without: readonly string[],
   { client, clock, signal }: { client: Client; clock: Clock; signal: AbortSignal },
 ): Promise<PlanResult> {
-  const changed = new Set(plan.changes.map(({ cluster }) => cluster).filter((cluster) => !without.includes(cluster)));
+  // The first step of a release leaves out the members that are known to be away.
+  const inReleases = plan.releases.flatMap(({ waves }) => waves.flatMap(({ clusters }) => clusters));
+  const changed = new Set(
+    [...plan.changes.map(({ cluster }) => cluster), ...inReleases].filter((cluster) => !without.includes(cluster)),
+  );
   const places =
     changed.size === 0 ? [] : (await findPlaces(client, [], signal)).filter(({ name }) => changed.has(name));
   // The hub may be unable to reach pull-mode members; their reported status is all there is.

@@ -49,7 +49,11 @@ export function describeWait(release: Release): string | undefined {
     default: {
       const closed = closedGates(status);
       if (closed.length > 0) return closed.map(renderGate).join(", ");
-      const away = entries.filter(({ state, wave }) => state === "Unreachable" && wave !== undefined);
+      // A member that was away when its wave began has nothing of it yet.
+      const inWave = new Set(status.plan?.[status.waveIndex ?? 0]?.clusters);
+      const away = entries.filter(
+        ({ state, wave, name }) => state === "Unreachable" && (wave !== undefined || inWave.has(name)),
+      );
       if (away.length > 0) return `${listed(away.map(({ name }) => name))} to be reachable`;
       const updating = entries.filter(({ revision, state }) => revision === self && state !== "Updated");
       if (updating.length > 0) return `pods on ${listed(updating.map(({ name }) => name))}`;

@@ -38,6 +38,16 @@ describe("the next step of a release", () => {
         events: ["ReleaseStarted", "WaveStarted"],
       },
     },
+    "waits for the members of its first wave that cannot be reached": {
+      members: [makeMember("oslo", { isReachable: false }), makeMember("paris")],
+      release: { status: { phase: undefined } },
+      want: {
+        phase: "Progressing",
+        waitingFor: "oslo to be reachable",
+        steps: { oslo: "web-1@all", paris: undefined },
+        events: ["ReleaseStarted", "WaveStarted"],
+      },
+    },
     "records what runs already when nothing ran before": {
       members: [makeMember("oslo")],
       release: { status: { phase: undefined }, spec: { previous: undefined } },
