@@ -3,7 +3,7 @@ import { inApplyOrder, mayPrecedePolicies } from "./apply-order.ts";
 
 const make = (apiVersion: string, kind: string, name = "x") => ({ apiVersion, kind, metadata: { name } });
 
-test("what others need comes first, then overrides, policies, and everything else in its order", () => {
+test("what others need comes first, then overrides, quotas and strategies, policies, and everything else in its order", () => {
   const given = [
     make("apps/v1", "Deployment", "b"),
     make("policy.karmada.io/v1alpha1", "ClusterPropagationPolicy"),
@@ -14,6 +14,9 @@ test("what others need comes first, then overrides, policies, and everything els
     make("config.karmada.io/v1alpha1", "ResourceInterpreterWebhookConfiguration"),
     make("config.karmada.io/v1alpha1", "ResourceInterpreterCustomization"),
     make("scheduling.k8s.io/v1", "PriorityClass"),
+    make("flotilla.dev/v1alpha1", "FleetDisruptionBudget"),
+    make("flotilla.dev/v1alpha1", "RolloutStrategy"),
+    make("policy.karmada.io/v1alpha1", "FederatedResourceQuota"),
     make("apps/v1", "Deployment", "a"),
     make("apiextensions.k8s.io/v1", "CustomResourceDefinition"),
     make("v1", "Namespace"),
@@ -30,6 +33,9 @@ test("what others need comes first, then overrides, policies, and everything els
     "ClusterOverridePolicy/x",
     "OverridePolicy/second",
     "OverridePolicy/first",
+    "FederatedResourceQuota/x",
+    "RolloutStrategy/x",
+    "FleetDisruptionBudget/x",
     "PropagationPolicy/x",
     "ClusterPropagationPolicy/x",
     "Deployment/b",

@@ -2,8 +2,9 @@
  * The order in which manifests are applied and planned: what others need or depend on first, and everything else as
  * given. Pure.
  *
- * Override policies and interpreter customizations come before policies, and policies before templates. So the first
- * copy on a member is the intended one, and a new template is not claimed by a policy that the same files replace.
+ * Override policies, interpreter customizations, quotas, release strategies and budgets come before policies, and
+ * policies before templates. So the first copy on a member is the intended one, no placement precedes its quota and no
+ * change its strategy, and a new template is not claimed by a policy that the same files replace.
  *
  * Templates on the hub that no policy has claimed come before the policies: a change of them reaches no member. After the
  * policy, it would be a release of a template that members just got, which a partition would hold back.
@@ -12,12 +13,14 @@ import {
   CLUSTER_POLICY_ID,
   ClusterOverridePolicy,
   ClusterPropagationPolicy,
+  FederatedResourceQuota,
   OverridePolicy,
   POLICY_ID,
   PropagationPolicy,
   ResourceInterpreterCustomization,
   ResourceInterpreterWebhookConfiguration,
 } from "@flotilla/karmada";
+import { FleetDisruptionBudget, RolloutStrategy } from "@flotilla/flotilla";
 import { CustomResourceDefinition, Namespace, PriorityClass } from "@flotilla/kubernetes";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -34,6 +37,9 @@ const BEFORE_POLICIES = [
   ResourceInterpreterWebhookConfiguration,
   ClusterOverridePolicy,
   OverridePolicy,
+  FederatedResourceQuota,
+  RolloutStrategy,
+  FleetDisruptionBudget,
 ];
 
 export function inApplyOrder<T extends JsonObject>(

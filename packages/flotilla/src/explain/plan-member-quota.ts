@@ -83,8 +83,7 @@ function usageOf(
   return new Map([...each].map(([name, amount]) => [name, multiplyQuantity(amount, pods)]));
 }
 
-const countOf = (copy: Manifest, type: ResourceType, ...rest: CountedBy): Amounts =>
-  amountsOf(copy, type, ...rest);
+const countOf = (copy: Manifest, type: ResourceType, ...rest: CountedBy): Amounts => amountsOf(copy, type, ...rest);
 
 type ResourceType = { group: string; plural: string };
 type CountedBy = [quota: DeepReadonly<ResourceQuota>, limits: Amounts, nowMs: number];
@@ -104,5 +103,5 @@ function podOf({ spec }: Manifest & { readonly spec?: unknown }): DeepReadonly<J
   const template = isObject(spec) ? spec["template"] : undefined;
   const podSpec = isObject(template) ? template["spec"] : undefined;
   if (!isObject(podSpec) || !Array.isArray(podSpec["containers"])) return undefined;
-  return { apiVersion: "v1", kind: "Pod", metadata: {}, spec: podSpec } as unknown as DeepReadonly<JsonObject>;
+  return { apiVersion: "v1", kind: "Pod", metadata: {}, spec: podSpec };
 }
