@@ -82,12 +82,9 @@ export function respond<T, Status>(body: string, interpret: (question: Question<
 function outcomeOf(ask: () => Answer): object {
   try {
     const { patch, ...answer } = ask();
-    return {
-      successful: true,
-      ...answer,
-      ...(patch &&
-        patch.length > 0 && { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }),
-    };
+    if (!patch || patch.length === 0) return { successful: true, ...answer };
+    const encoded = Buffer.from(JSON.stringify(patch)).toString("base64");
+    return { successful: true, ...answer, patchType: "JSONPatch", patch: encoded };
   } catch (error) {
     // Bugs in the rules are returned as errors too: without a response the hub could only report that none arrived.
     const code = error instanceof CannotAnswer ? error.code : error instanceof SyntaxError ? 400 : 500;

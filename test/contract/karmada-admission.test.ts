@@ -20,7 +20,7 @@ import {
 import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { formatTime, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
+import { formatTime, isObject, type Json, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import { createDeletionProtection, createMembershipAdmissions } from "@flotilla/flotilla";
 import {
   headersOf,
@@ -143,7 +143,7 @@ function withoutPolicyFinalizer(answer: JsonObject): JsonObject {
   if (!isObject(metadata) || !Array.isArray(metadata["finalizers"])) return answer;
   const { finalizers, ...rest } = metadata;
   const others = (finalizers as string[]).filter((finalizer) => !finalizer.endsWith("propagation-policy-controller"));
-  return { ...answer, metadata: { ...rest, ...(others.length > 0 && { finalizers: others }) } };
+  return { ...answer, metadata: { ...rest, ...omitEmpty({ finalizers: others }) } };
 }
 
 /** The response in the form of the recording: ids and times are replaced by words, and common fields are omitted. */
@@ -172,7 +172,7 @@ function shown({ status: code, body, text }: Answered, step: RecordedStep): Json
     rest["spec"] = { ...spec, resourceModels: "the defaults" };
   return {
     code,
-    ...(apiVersion !== step.body?.["apiVersion"] && { apiVersion: apiVersion ?? null }),
+    ...defined({ apiVersion: apiVersion !== step.body?.["apiVersion"] ? (apiVersion ?? null) : undefined }),
     metadata: kept,
     ...rest,
   };

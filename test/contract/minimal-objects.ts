@@ -1,4 +1,5 @@
 /** The minimal valid object of each kind, in its storage version: the example in its definition. The suites cover all. */
+import { defined } from "@flotilla/base";
 import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { LogicalCluster } from "@flotilla/apiserver";
@@ -38,7 +39,7 @@ const examples = new Map<Kind, JsonObject>([
     {
       apiVersion: formatApiVersion(kind.group, kind.storageVersion),
       kind: kind.kind,
-      metadata: { name: "web", ...(kind.scope === "Namespaced" && { namespace: "shop" }) },
+      metadata: { name: "web", ...defined({ namespace: kind.scope === "Namespaced" ? "shop" : undefined }) },
       ...fields,
     },
   ]),

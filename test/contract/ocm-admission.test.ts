@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { ocmHubKinds } from "@flotilla/ocm";
 import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
-import { formatTime, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { formatTime, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import {
   headersOf,
   readRecordedLines,
@@ -95,9 +95,12 @@ function shown({ clock }: TestServer, { request }: RecordedStep, { status: code,
     return {
       code,
       ...pick(read, "reason", "message"),
-      ...(code !== 422 &&
-        isObject(read["details"]) &&
-        Object.keys(read["details"]).length > 0 && { details: read["details"] }),
+      ...defined({
+        details:
+          code !== 422 && isObject(read["details"]) && Object.keys(read["details"]).length > 0
+            ? read["details"]
+            : undefined,
+      }),
     };
   if (body["kind"] === "Table")
     return { code, ...tableOf(read, request.endsWith("/manifestworks") ? OWN_COLUMNS : []) };

@@ -3,6 +3,7 @@
  * that project's server. Intended differences are listed with the reason; a test fails if a listed case no longer
  * differs.
  */
+import { defined } from "@flotilla/base";
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
@@ -31,7 +32,7 @@ export function headersOf({ request, table, as }: Omit<RecordedStep, "answer">):
   return {
     accept: table ? "application/json;as=Table;v=v1;g=meta.k8s.io" : "application/json",
     "content-type": request.startsWith("PATCH ") ? "application/merge-patch+json" : "application/json",
-    ...(as !== undefined && { "impersonate-user": as }),
+    ...defined({ "impersonate-user": as }),
   };
 }
 

@@ -57,14 +57,9 @@ contract("client-node", (subject) => {
         },
       },
     });
-    const patch = (type: string, body: object): Promise<Kubernetes.V1Deployment> =>
+    const patch = (type: string, body: object, options: object = {}): Promise<Kubernetes.V1Deployment> =>
       apps.patchNamespacedDeployment(
-        {
-          name: "patched",
-          namespace,
-          body,
-          ...(type === k8s.PatchStrategy.ServerSideApply && { fieldManager: "client-node", force: true }),
-        },
+        { name: "patched", namespace, body, ...options },
         k8s.setHeaderOptions("Content-Type", type),
       );
 
@@ -73,12 +68,11 @@ contract("client-node", (subject) => {
     const strategic = await patch(k8s.PatchStrategy.StrategicMergePatch, {
       spec: { template: { spec: { containers: [{ name: "side", image: "registry.example.com/side:1" }] } } },
     });
-    const applied = await patch(k8s.PatchStrategy.ServerSideApply, {
-      apiVersion: "apps/v1",
-      kind: "Deployment",
-      metadata: { name: "patched" },
-      spec: { replicas: 5 },
-    });
+    const applied = await patch(
+      k8s.PatchStrategy.ServerSideApply,
+      { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "patched" }, spec: { replicas: 5 } },
+      { fieldManager: "client-node", force: true },
+    );
 
     expect(json.spec?.replicas).toBe(2);
     expect(merge.metadata?.labels).toEqual({ a: "b" });

@@ -3,6 +3,7 @@
  *
  * It does not use Flotilla's own client: a bug shared by both sides would not be noticed.
  */
+import { defined } from "@flotilla/base";
 import type { IncomingMessage } from "node:http";
 import http2 from "node:http2";
 import https from "node:https";
@@ -153,7 +154,7 @@ export function connectHttp1(connection: Connection): Api {
       const request = https.request(new URL(path, connection.server.origin), {
         agent,
         method,
-        headers: { ...headers, ...(body && { "content-length": String(body.length) }) },
+        headers: { ...headers, ...defined({ "content-length": body ? String(body.length) : undefined }) },
       });
       let incoming: IncomingMessage | undefined;
       request.on("response", (response) => {
@@ -191,7 +192,7 @@ function createApi(wire: Wire, connection: Connection, always: Headers): Api {
       wire.send(
         method,
         prefix + path,
-        headersOf({ ...(body !== undefined && { "content-type": "application/json" }), ...headers }),
+        headersOf({ ...defined({ "content-type": body === undefined ? undefined : "application/json" }), ...headers }),
         bytesOf(body),
         {
           onResponse(code, responseHeaders) {

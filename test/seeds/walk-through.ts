@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { Pod } from "@flotilla/kubernetes";
-import { copy, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { copy, type DeepReadonly, type JsonObject, defined } from "@flotilla/base";
 import { createClient, createKindResolver, find } from "@flotilla/client";
 import { parseYaml } from "@flotilla/apimachinery";
 import { startTestFleet, type TestFleet, type TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
@@ -50,7 +50,7 @@ export async function walkThrough(options: Partial<TestFleetOptions> = {}): Prom
       method,
       path,
       cluster,
-      headers: { accept, ...(body && { "content-type": "application/json" }) },
+      headers: { accept, ...defined({ "content-type": body ? "application/json" : undefined }) },
       body: body ? Buffer.from(JSON.stringify(body)) : undefined,
     });
     const chunks: Uint8Array[] = [];

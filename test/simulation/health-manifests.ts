@@ -1,5 +1,5 @@
 /** Manifests for health-broken.test.ts and health-sound.test.ts: each shows what matters to its case. */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Manifest } from "./health-fleet.ts";
 
@@ -116,7 +116,7 @@ export const override = (
       resourceSelectors: [{ apiVersion, kind }],
       overrideRules: [
         {
-          ...(clusters && { targetCluster: { clusterNames: clusters } }),
+          ...defined({ targetCluster: clusters ? { clusterNames: clusters } : undefined }),
           overriders: { plaintext: [{ path, operator: "replace", value: value as JsonObject }] },
         },
       ],

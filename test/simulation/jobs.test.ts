@@ -99,10 +99,8 @@ const everywhere = (type: "Divided" | "Duplicated"): PropagationPolicy =>
       spec.placement = {
         replicaScheduling: {
           replicaSchedulingType: type,
-          ...(type === "Divided" && {
-            replicaDivisionPreference: "Weighted",
-            weightPreference: { dynamicWeight: "AvailableReplicas" },
-          }),
+          replicaDivisionPreference: type === "Divided" ? "Weighted" : undefined,
+          weightPreference: type === "Divided" ? { dynamicWeight: "AvailableReplicas" } : undefined,
         },
       };
       spec.failover = { cluster: { purgeMode: "Gracefully" } };

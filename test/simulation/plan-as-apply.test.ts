@@ -473,7 +473,7 @@ describe("a pipeline with permissions in one namespace", () => {
     apply({
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind,
-      metadata: { name: `ci-${role.replace(":", "-")}`, ...(kind === "RoleBinding" && { namespace: "default" }) },
+      metadata: { name: `ci-${role.replace(":", "-")}`, namespace: kind === "RoleBinding" ? "default" : undefined },
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
       subjects,
     });

@@ -106,7 +106,7 @@ const sidecarSet = fc
     kind: "SidecarSet",
     metadata: { name: own },
     spec: {
-      ...(apiVersion === VERSIONS[0] && namespace !== undefined && { namespace }),
+      namespace: apiVersion === VERSIONS[0] && namespace !== undefined ? namespace : undefined,
       selector: { matchLabels: { app: own } },
       containers: [{ name: "proxy", image: given }],
     },
@@ -142,7 +142,9 @@ const policy = fc
       ? builder.weights(Object.fromEntries(to.map((member, index) => [member, weights[index] ?? 1])))
       : builder.duplicates(...to);
     return place
-      .with(({ spec }) => Object.assign(spec, { ...ranked, ...(suspended && { suspension: { dispatching: true } }) }))
+      .with(({ spec }) =>
+        Object.assign(spec, { ...ranked, ...defined({ suspension: suspended ? { dispatching: true } : undefined }) }),
+      )
       .build();
   });
 
@@ -347,7 +349,7 @@ async function changesBetween(
 ): Promise<unknown[]> {
   const shown = (copy: Copy): unknown => ({
     ...copy.manifest,
-    ...(copy.suspended && { suspendDispatching: true }),
+    ...defined({ suspendDispatching: copy.suspended ? true : undefined }),
   });
   const changes = await Promise.all(
     [...new Set([...before.keys(), ...after.keys()])].map(async (where) => {

@@ -315,11 +315,12 @@ async function followPods({ client }: TestFleet) {
   };
 }
 
-const patchFor = ({ image, partition, replicas }: ReleaseStep) => ({
-  ...(image !== undefined && { template: templateWith(image) }),
-  ...(partition !== undefined && { updateStrategy: { partition } }),
-  ...defined({ replicas }),
-});
+const patchFor = ({ image, partition, replicas }: ReleaseStep) =>
+  defined({
+    template: image === undefined ? undefined : templateWith(image),
+    updateStrategy: partition === undefined ? undefined : { partition },
+    replicas,
+  });
 
 const templateWith = (image: string) => ({
   metadata: { labels: { app: "web" } },

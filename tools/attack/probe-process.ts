@@ -68,10 +68,8 @@ function createProbes({ origin, path, ca, token }: ProbeOptions): { read: Probe;
         timeout: TIMEOUT_MS,
         headers: {
           authorization: `Bearer ${token}`,
-          ...(body !== undefined && {
-            "content-type": "application/merge-patch+json",
-            "content-length": Buffer.byteLength(body),
-          }),
+          "content-type": body === undefined ? undefined : "application/merge-patch+json",
+          "content-length": body === undefined ? undefined : Buffer.byteLength(body),
         },
       });
       request.on("response", (response) => {

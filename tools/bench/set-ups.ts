@@ -131,9 +131,12 @@ export function setUps(shared: string, peerName: Peer["name"] = "Karmada"): SetU
     },
     {
       name: peer.name,
-      ...(withPeer === undefined
-        ? { missing: `one of ${peer.name}'s programs ${absent}` }
-        : !existsSync(script) && { missing: `${script} does not exist` }),
+      missing:
+        withPeer === undefined
+          ? `one of ${peer.name}'s programs ${absent}`
+          : existsSync(script)
+            ? undefined
+            : `${script} does not exist`,
       start: () => startPeer(peer, script, withPeer ?? ""),
     },
   ];

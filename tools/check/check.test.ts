@@ -191,26 +191,40 @@ describe("tidy rules", () => {
       path: "packages/base/src/a.ts",
       text: "call({ ...(signal && { signal }) });\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
       ],
     },
     "a conditional spread of one field under its own name": {
       path: "packages/base/src/a.ts",
       text: "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase }): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
       ],
     },
     "a conditional spread of one field or of nothing": {
       path: "packages/base/src/a.ts",
       text: "call({ ...(signal ? { signal } : {}) });\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
       ],
     },
-    "a spread that depends on another value, and a key of a map": {
+    "a conditional spread over several lines, with brackets in its texts": {
       path: "packages/base/src/a.ts",
-      text: "const pod = { ...(isOld && { age: 1 }), ...(name && { [LABEL]: name }) };\n",
+      text: 'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};\n',
+      want: [
+        'packages/base/src/a.ts has the conditional spread ...(isOld && has(pod, ")") && { age: f("{") }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })',
+      ],
+    },
+    "a conditional spread of several fields or of undefined": {
+      path: "packages/base/src/a.ts",
+      text: "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });\n",
+      want: [
+        "packages/base/src/a.ts has the conditional spread ...(isOld ? { age: 1, name: a.name } : undefined): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
+      ],
+    },
+    "a spread of an object that may be undefined, and one of two objects with fields": {
+      path: "packages/base/src/a.ts",
+      text: "const pod = { ...(isOld && labels), ...(isOld ? { age: 1 } : { age: 2 }), ...(given ?? { age: 3 }) };\n",
       want: [],
     },
     "a swallowed error": {

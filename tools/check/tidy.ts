@@ -10,9 +10,6 @@ const GENERIC_NAME = /(^|\/)(utils?|helpers?|common|misc)(\.ts|\/)/;
 const UNIT_TEST = /^(packages|tools)\/.*\/[a-z0-9-]+\.test\.ts$/;
 const NOT_IN_A_UNIT_TEST =
   /from "(@flotilla\/testing\/(fleet|member|simulation|aggregated-server|webhook-server)\b|node:(child_process|http2?|https)")|\bcreateServer\b[^}]*\} from "node:(net|tls)"/;
-/** `...(x && { x })`, `...(a.x !== undefined ? { x: a.x } : {})`: the field is the value of the condition. */
-const CONDITIONAL_FIELD =
-  /\.\.\.\(\s*([\w.?!]+(?:\["\w+"\])?)(?: !== undefined)?\s*(?:&&|\?)\s*\{\s*(?:\w+: )?\1,?\s*\}\s*(?::\s*\{\s*\}\s*)?\)/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
@@ -45,15 +42,62 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
       ? "swallows an error"
       : undefined,
   ({ path, text }) => {
-    const [found] = /\.tsx?$/.test(path) ? (CONDITIONAL_FIELD.exec(text) ?? []) : [];
+    const found = /\.tsx?$/.test(path) ? conditionalSpread(text) : undefined;
     return found === undefined
       ? undefined
-      : `has the conditional spread ${found.replace(/\s+/g, " ")}: an optional field may be undefined; where it must be absent, spread defined({ … }) or omitZero({ … })`;
+      : `has the conditional spread ${found}: an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })`;
   },
   ({ path, text }) =>
     /[ \t]+$/m.test(text) && /\.(tsx?|css|md|tpl)$/.test(path) ? "has trailing white space" : undefined,
   ({ text }) => (text !== "" && !text.endsWith("\n") ? "does not end with a line feed" : undefined),
 ];
+
+/**
+ * The first spread whose fields depend on a condition: `...(x && { … })`, `...(x ? { … } : {})`. A choice between two
+ * objects with fields is none.
+ */
+function conditionalSpread(text: string): string | undefined {
+  for (const { index } of text.matchAll(/\.\.\.\(/g)) {
+    const end = closingAt(text, index + 3);
+    const outer = outerText(text.slice(index + 4, end));
+    if (
+      /&& ?\{/.test(outer) ||
+      /[?:] ?\{ ?\}/.test(outer) ||
+      (/[?:] ?\{/.test(outer) && /[?:] ?undefined\b/.test(outer))
+    )
+      return text.slice(index, end + 1).replace(/\s+/g, " ");
+  }
+  return undefined;
+}
+
+const QUOTED = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`/y;
+
+/** The index of the bracket that closes the one at `start`. Brackets in strings do not count. */
+function closingAt(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    QUOTED.lastIndex = at;
+    const [quoted] = QUOTED.exec(text) ?? [];
+    if (quoted !== undefined) at += quoted.length - 1;
+    else if ("([{".includes(text[at] ?? "")) depth++;
+    else if (")]}".includes(text[at] ?? "") && --depth === 0) return at;
+  }
+  return text.length;
+}
+
+/** The text of an expression without white space runs and without what its brackets contain: `a && {…}`, `f(…) ? {…} : {}`. */
+function outerText(expression: string): string {
+  let outer = "";
+  for (let at = 0; at < expression.length; at++) {
+    const character = expression[at] ?? "";
+    outer += character;
+    if (!"([{".includes(character)) continue;
+    const end = closingAt(expression, at);
+    outer += `${expression.slice(at + 1, end).trim() === "" ? "" : "…"}${expression[end] ?? ""}`;
+    at = end;
+  }
+  return outer.replace(/\s+/g, " ");
+}
 
 export function checkTidy(sources: readonly SourceFile[]): string[] {
   return sources

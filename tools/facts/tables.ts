@@ -170,7 +170,7 @@ function resolve(packages: Packages, home: string, imports: Record<string, strin
   const name = expression.slice(dot + 1);
   if (path === undefined) throw new Error(`${home}: ${expression} is not imported`);
   const scalar = SCALARS[`${path}.${name}`];
-  if (scalar) return { words: scalar, ...(STRUCTS.has(scalar) && { isStruct: true }) };
+  if (scalar) return { words: scalar, isStruct: STRUCTS.has(scalar) ? true : undefined };
   const target = packages.of(path).types.get(name);
   if (!target) throw new Error(`${home}: ${path} declares no ${name}`);
   if (target.underlying !== undefined) {

@@ -1,6 +1,6 @@
 /** Clients of the hub: writers and readers of a few objects, watchers of all of them, and one that releases to the member. */
 import { setTimeout as delay } from "node:timers/promises";
-import { createSeededRandom } from "@flotilla/base";
+import { createSeededRandom, defined } from "@flotilla/base";
 import type { Random } from "@flotilla/base";
 import { connectApi } from "./api.ts";
 import type { Answer, Api } from "./api.ts";
@@ -231,7 +231,7 @@ interface StoredMap {
 const objectOf = (name: string, value: string, expected?: number): object => ({
   apiVersion: "v1",
   kind: "ConfigMap",
-  metadata: { name, ...(expected !== undefined && { resourceVersion: String(expected) }) },
+  metadata: { name, resourceVersion: expected === undefined ? undefined : String(expected) },
   data: { value },
 });
 
@@ -268,7 +268,12 @@ export function operationOf(asked: Operation, answer: Answer | undefined): Opera
   const { metadata, data } = body as unknown as StoredMap;
   const revision = Number(metadata.resourceVersion);
   if (asked.kind === "list") return { ...asked, outcome: "ok", revision, items: itemsIn(body) };
-  return { ...asked, outcome: "ok", revision, ...(asked.kind === "get" && { seen: data?.value ?? "" }) };
+  return {
+    ...asked,
+    outcome: "ok",
+    revision,
+    ...defined({ seen: asked.kind === "get" ? (data?.value ?? "") : undefined }),
+  };
 }
 
 /** 429 asks to come later. */

@@ -5,7 +5,7 @@ export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";
 export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
 export { Histogram } from "./histogram.ts";
-export { copy, deepFreeze, defined, equalJson, isObject, omitZero, setOwn } from "./json.ts";
+export { copy, deepFreeze, defined, equalJson, isObject, omitEmpty, omitZero, setOwn } from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
 export {
   hasLongDigits,

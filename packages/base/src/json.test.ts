@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { copy, defined, equalJson, omitZero, setOwn } from "./json.ts";
+import { copy, defined, equalJson, omitEmpty, omitZero, setOwn } from "./json.ts";
 
 const withProto = (value: unknown): object => {
   const object = {};
@@ -43,8 +43,18 @@ test("a copy shares nothing with its original and keeps hostile keys as plain ke
   expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
 });
 
-test("defined keeps every value but undefined; omitZero also omits zero values, as Go does, and keeps empty lists", () => {
-  const given = { none: undefined, nothing: null, text: "", count: 0, flag: false, list: [], name: "a" };
+test("defined keeps every value but undefined; omitZero and omitEmpty omit what Go's omitzero and omitempty omit", () => {
+  const given = {
+    none: undefined,
+    nothing: null,
+    text: "",
+    count: 0,
+    flag: false,
+    list: [],
+    map: {},
+    name: "a",
+    names: ["a"],
+  };
 
   expect(Object.entries(defined(given))).toEqual([
     ["nothing", null],
@@ -52,10 +62,18 @@ test("defined keeps every value but undefined; omitZero also omits zero values, 
     ["count", 0],
     ["flag", false],
     ["list", []],
+    ["map", {}],
     ["name", "a"],
+    ["names", ["a"]],
   ]);
   expect(Object.entries(omitZero(given))).toEqual([
     ["list", []],
+    ["map", {}],
     ["name", "a"],
+    ["names", ["a"]],
+  ]);
+  expect(Object.entries(omitEmpty(given))).toEqual([
+    ["name", "a"],
+    ["names", ["a"]],
   ]);
 });

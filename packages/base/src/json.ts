@@ -96,6 +96,24 @@ export function omitZero<T extends object>(given: T): { [K in keyof T]?: NonZero
   return result;
 }
 
+/** As `omitZero`, and without empty lists and maps, as Go's `omitempty`. */
+export function omitEmpty<T extends object>(given: T): { [K in keyof T]?: NonZero<T[K]> } {
+  const result: { [K in keyof T]?: NonZero<T[K]> } = {};
+  for (const key in given) {
+    const value = given[key];
+    if (value && !isEmpty(value)) result[key] = value as NonZero<T[typeof key]>;
+  }
+  return result;
+}
+
+/** Whether a value is a list or a map that contains nothing. */
+function isEmpty(value: unknown): boolean {
+  if (typeof value !== "object") return false;
+  if (Array.isArray(value)) return value.length === 0;
+  for (const key in value) if (Object.hasOwn(value, key)) return false;
+  return true;
+}
+
 /** Freezes a value recursively, so that a test fails where a reader modifies a shared object. */
 export function deepFreeze<T>(value: T): DeepReadonly<T> {
   if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {

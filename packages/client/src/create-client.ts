@@ -1,7 +1,7 @@
 /** The client on any transport: translates calls into Kubernetes API requests, and responses into objects. */
 import { badRequest, formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, omitZero } from "@flotilla/base";
+import { isObject, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type {
   Client,
@@ -35,8 +35,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     options?.dryRun || options?.fieldManager !== undefined || options?.fieldValidation !== undefined
       ? {
           fieldManager: options.fieldManager ?? fieldManager,
-          ...(options.dryRun && { dryRun: "All" }),
-          ...omitZero({ fieldValidation: options.fieldValidation }),
+          ...omitZero({ dryRun: options.dryRun ? "All" : undefined, fieldValidation: options.fieldValidation }),
         }
       : usual;
 
@@ -126,7 +125,7 @@ export function createClient({ transport, fieldManager }: { transport: Transport
     },
 
     async apply(kind, cluster, object, options) {
-      const query = { ...writeQuery(options), ...(options?.force && { force: "true" }) };
+      const query = { ...writeQuery(options), ...defined({ force: options?.force ? "true" : undefined }) };
       const path = objectPath(kind, cluster, object.metadata, options?.subresource);
       return send({ verb: "patch", path, query, patchType: "apply", body: object }, options?.signal);
     },

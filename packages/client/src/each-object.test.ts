@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 import { expect, test } from "vitest";
 import { ConfigMap } from "@flotilla/kubernetes";
 import type { Client, ListOptions } from "./client.ts";
@@ -17,7 +18,7 @@ function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {
     return {
       resourceVersion: "1",
       items: objects.slice(from, from + limit),
-      ...(from + limit < objects.length && { continue: String(from + limit) }),
+      ...defined({ continue: from + limit < objects.length ? String(from + limit) : undefined }),
     };
   };
   return { client: { list } as unknown as Pick<Client, "list">, asked };

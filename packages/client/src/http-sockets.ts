@@ -1,5 +1,5 @@
 /** The sockets of connections to a server: TLS, and HTTP/1.1 agents, each through the proxy if there is one. */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined } from "@flotilla/base";
 import type { Agent } from "node:http";
 import type http2 from "node:http2";
 import https from "node:https";
@@ -43,12 +43,13 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
     minVersion: "TLSv1.2",
     rejectUnauthorized: !options.insecure,
     // An IP address cannot be used for SNI; it is only compared with the certificate.
-    ...(isIP(name) === 0
-      ? { servername: name }
-      : {
-          checkServerIdentity: (_host: string, certificate: tls.PeerCertificate) =>
-            tls.checkServerIdentity(name, certificate),
-        }),
+    ...defined({
+      servername: isIP(name) === 0 ? name : undefined,
+      checkServerIdentity:
+        isIP(name) === 0
+          ? undefined
+          : (_host: string, certificate: tls.PeerCertificate) => tls.checkServerIdentity(name, certificate),
+    }),
     ca: options.ca,
     cert: options.cert,
     key: options.key,

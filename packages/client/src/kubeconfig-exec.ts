@@ -1,6 +1,6 @@
 /** Parses and validates the credential plugin of a kubeconfig user before anything runs. Pure. */
 import { isAbsolute, resolve } from "node:path";
-import { UsageError, isObject } from "@flotilla/base";
+import { UsageError, isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { ExecPlugin } from "./exec-plugin.ts";
 import { stringAt } from "./kubeconfig.ts";
@@ -81,11 +81,13 @@ function clusterInfo({ server, cluster, ca }: ExecPluginContext): JsonObject {
   const config = isObject(own) ? own["extension"] : undefined;
   return {
     server: stringAt(cluster, "server") ?? server.href,
-    ...(serverName !== undefined && { "tls-server-name": serverName }),
-    ...(cluster["insecure-skip-tls-verify"] === true && { "insecure-skip-tls-verify": true }),
-    ...(ca !== undefined && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
-    ...(proxyUrl !== undefined && { "proxy-url": proxyUrl }),
-    ...(cluster["disable-compression"] === true && { "disable-compression": true }),
+    ...defined({
+      "tls-server-name": serverName,
+      "insecure-skip-tls-verify": cluster["insecure-skip-tls-verify"] === true ? true : undefined,
+      "certificate-authority-data": ca === undefined ? undefined : Buffer.from(ca).toString("base64"),
+      "proxy-url": proxyUrl,
+      "disable-compression": cluster["disable-compression"] === true ? true : undefined,
+    }),
     config: config ?? null,
   };
 }

@@ -2,6 +2,7 @@
  * Opens a connection to a server through a proxy: a socket whose other end is the server. HTTP and HTTPS proxies
  * receive a CONNECT, also for servers without TLS; SOCKS5 proxies resolve the server's name themselves.
  */
+import { defined } from "@flotilla/base";
 import https from "node:https";
 import net from "node:net";
 import type { Socket } from "node:net";
@@ -63,8 +64,10 @@ function tunnelConnect(
         "user-agent": "flotilla",
         ...copyOf(headers),
         host: authority,
-        ...(credentials && {
-          "proxy-authorization": `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`,
+        ...defined({
+          "proxy-authorization": credentials
+            ? `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString("base64")}`
+            : undefined,
         }),
       },
       agent: false,

@@ -6,7 +6,7 @@
 import type { IncomingMessage } from "node:http";
 import https from "node:https";
 import type { Duplex, Readable } from "node:stream";
-import { systemClock } from "@flotilla/base";
+import { systemClock, defined } from "@flotilla/base";
 import { explainFailure } from "./explain-failure.ts";
 import { createAgent, http } from "./http-sockets.ts";
 import type { Http2TransportOptions } from "./http2-transport.ts";
@@ -53,7 +53,7 @@ export async function openUpgrade(
     host: server.host,
     "user-agent": options.userAgent ?? "flotilla",
     ...request.headers,
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...defined({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
     ...(request.impersonate && impersonationHeaders(request.impersonate)),
   };
   const path = server.pathname.replace(/\/+$/, "") + request.path;

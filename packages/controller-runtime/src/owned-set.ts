@@ -7,7 +7,7 @@
  */
 import { formatApiVersion, isAlreadyExists, isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject, ObjectMeta, OwnerReference } from "@flotilla/apimachinery";
-import { equalJson, FlotillaError, messageOf, type DeepReadonly } from "@flotilla/base";
+import { equalJson, FlotillaError, messageOf, type DeepReadonly, defined } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { idOfKey, keyOf } from "./define-controller.ts";
 
@@ -207,10 +207,12 @@ function mergedMeta(
   const { labels, annotations, finalizers, ownerReferences } = desired;
   return {
     ...meta,
-    ...(labels && { labels: { ...meta.labels, ...labels } }),
-    ...(annotations && { annotations: { ...without(meta.annotations ?? {}, ownAnnotations), ...annotations } }),
-    ...(finalizers && { finalizers: [...new Set([...(meta.finalizers ?? []), ...finalizers])] }),
-    ...(ownerReferences && { ownerReferences: mergedOwners(meta.ownerReferences ?? [], ownerReferences) }),
+    ...defined({
+      labels: labels ? { ...meta.labels, ...labels } : undefined,
+      annotations: annotations ? { ...without(meta.annotations ?? {}, ownAnnotations), ...annotations } : undefined,
+      finalizers: finalizers ? [...new Set([...(meta.finalizers ?? []), ...finalizers])] : undefined,
+      ownerReferences: ownerReferences ? mergedOwners(meta.ownerReferences ?? [], ownerReferences) : undefined,
+    }),
   };
 }
 

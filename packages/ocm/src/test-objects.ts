@@ -19,10 +19,10 @@ function reviewBy<T extends KubernetesObject>(object: T, { old, rights, read }: 
   const review = makeReview(object as DeepReadonly<T>, old as DeepReadonly<T> | undefined);
   return {
     ...review,
-    ...(rights && {
-      allows: ({ verb, resource, subresource, name }) =>
-        rights.includes(`${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${name ?? ""}`),
-    }),
+    allows: rights
+      ? ({ verb, resource, subresource, name }) =>
+          rights.includes(`${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`} ${name ?? ""}`)
+      : review.allows,
     read: { ...review.read, ...read },
   };
 }

@@ -4,7 +4,7 @@
  */
 import { alreadyExists, conflict, CONFLICT_MESSAGE, notFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject, ResourceName } from "@flotilla/apimachinery";
-import { copy, deepFreeze, equalJson, formatTime } from "@flotilla/base";
+import { copy, deepFreeze, equalJson, formatTime, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey, WatchEvent } from "@flotilla/client";
 
@@ -122,7 +122,7 @@ export function createFakeStore(clock: Clock, onChange: (change: Change) => void
         ...next.metadata,
         uid: `uid-${++uids}`,
         creationTimestamp: formatTime(clock.now()),
-        ...(kind.hasGeneration && { generation: 1 }),
+        ...defined({ generation: kind.hasGeneration ? 1 : undefined }),
       };
       return commit({ verb: "create", kind, cluster }, next);
     },

@@ -76,10 +76,10 @@ export const patchAt = (path: readonly string[], value: unknown): Value =>
 
 /** The object with one field set, without what the server owns: a manifest to plan with. */
 export function manifestWith(template: unknown, path: readonly string[], value: unknown): Value {
-  const set = (object: unknown, [key, ...rest]: readonly string[]): Value => ({
-    ...(isValue(object) ? object : {}),
-    ...(key === undefined ? {} : { [key]: rest.length === 0 ? value : set(isValue(object) ? object[key] : {}, rest) }),
-  });
+  const set = (object: unknown, [key, ...rest]: readonly string[]): Value => {
+    const fields = isValue(object) ? object : {};
+    return key === undefined ? fields : { ...fields, [key]: rest.length === 0 ? value : set(fields[key], rest) };
+  };
   return set(manifestOf(template), path);
 }
 

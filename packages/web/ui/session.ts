@@ -76,10 +76,7 @@ export async function request<T>(
 ): Promise<T> {
   const response = await fetch(`api/${path}`, {
     method,
-    headers: {
-      accept,
-      ...(method === "GET" ? {} : { "content-type": type, "x-flotilla-csrf": csrf }),
-    },
+    headers: method === "GET" ? { accept } : { accept, "content-type": type, "x-flotilla-csrf": csrf },
     body: body === undefined ? null : typeof body === "string" ? body : JSON.stringify(body),
     signal: signal ?? null,
   });

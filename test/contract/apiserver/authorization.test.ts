@@ -1,4 +1,5 @@
 /** Authorization: RBAC and access reviews. */
+import { omitEmpty } from "@flotilla/base";
 import { expect, test } from "vitest";
 import { NAMESPACE, contract, eventually } from "../../programs/api-servers.ts";
 import type { Answer, Api } from "../../programs/raw-client.ts";
@@ -19,7 +20,7 @@ const rule = (verbs: string[], resources: string[], rest: object = {}): object =
 
 contract("authorization", (subject) => {
   const as = (name: string, ...groups: string[]): Api =>
-    subject.api.as({ "impersonate-user": name, ...(groups.length > 0 && { "impersonate-group": groups }) });
+    subject.api.as({ "impersonate-user": name, ...omitEmpty({ "impersonate-group": groups }) });
   const make = async (path: string, object: object): Promise<Answer> => {
     const answer = await subject.api.create(path, object);
     expect(answer.status, answer.text).toBe(201);

@@ -411,7 +411,7 @@ describe("policies and webhooks", () => {
   async function addPolicy(type: "mutating" | "validating", spec: JsonObject): Promise<void> {
     const rules = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["configmaps"] }];
     const policy = { metadata: { name: "p" }, spec: { matchConstraints: { resourceRules: rules }, ...spec } };
-    const binding = { policyName: "p", ...(type === "validating" && { validationActions: ["Deny"] }) };
+    const binding = { policyName: "p", validationActions: type === "validating" ? ["Deny"] : undefined };
     for (const [path, body] of [
       ["policies", policy],
       ["policybindings", { metadata: { name: "b" }, spec: binding }],

@@ -47,7 +47,7 @@ function inVersion(object: JsonObject, apiVersion: string): JsonObject {
   return {
     ...object,
     apiVersion,
-    spec: { ...rest, ...(name !== undefined && { [apiVersion.endsWith("v1") ? "host" : "hostname"]: name }) },
+    spec: name === undefined ? rest : { ...rest, [apiVersion.endsWith("v1") ? "host" : "hostname"]: name },
   };
 }
 

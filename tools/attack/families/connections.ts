@@ -1,4 +1,5 @@
 /** Connections that are silent, slow, malformed or flooding (A2, and the rows of protocols in section 7). */
+import { defined } from "@flotilla/base";
 import { once } from "node:events";
 import http2 from "node:http2";
 import { connect as connectTcp, type Socket } from "node:net";
@@ -140,7 +141,7 @@ const request = (token: string): Buffer =>
     ":scheme": "https",
     ":authority": "a",
     ":path": NAMESPACE,
-    ...(token.length < 120 && { authorization: `Bearer ${token}` }),
+    ...defined({ authorization: token.length < 120 ? `Bearer ${token}` : undefined }),
   });
 const floods: Record<string, { short?: boolean; frames(world: World): Iterable<Buffer> }> = {
   pings: {

@@ -1,4 +1,5 @@
 /** `match.jsonl`: affinities, selectors, the best policy, tolerations, and every scheduler plugin separately. */
+import { defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import {
   chooseBestPolicy,
@@ -58,7 +59,9 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
       used: used ?? [],
       hasNoExecute: evicting.length > 0,
       noExecuteTaints: evicting,
-      ...(leftMs !== undefined && { minTolerationSeconds: leftMs === Infinity ? -1 : Math.floor(leftMs / 1000) }),
+      ...defined({
+        minTolerationSeconds: leftMs === undefined ? undefined : leftMs === Infinity ? -1 : Math.floor(leftMs / 1000),
+      }),
     };
   },
 

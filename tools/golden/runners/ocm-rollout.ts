@@ -1,5 +1,5 @@
 /** `ocm-rollout.jsonl`: the next clusters of a rollout, those that timed out, and when to check again. */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined } from "@flotilla/base";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
@@ -46,8 +46,10 @@ function run(input: JsonObject): JsonObject {
         clusterName: cluster,
         status: state,
         ...groupOf(cluster),
-        ...(sinceMs !== undefined && { lastTransitionTime: time(sinceMs) }),
-        ...(recheckMs !== undefined && { recheckTime: time(recheckMs) }),
+        ...defined({
+          lastTransitionTime: sinceMs === undefined ? undefined : time(sinceMs),
+          recheckTime: recheckMs === undefined ? undefined : time(recheckMs),
+        }),
       }));
   return {
     toRollout: shown(plan.toRollout),

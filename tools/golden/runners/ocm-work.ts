@@ -1,4 +1,5 @@
 /** `ocm-work.jsonl`: single decisions about the manifests of a ManifestWork. */
+import { defined } from "@flotilla/base";
 import type {
   AppliedManifestResourceMeta,
   ConditionRule,
@@ -42,7 +43,7 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
       [input["rule"] as unknown as FeedbackRule],
       options,
     );
-    return { values: json(values), ...(problems.length > 0 && { error: problems.join(", ") }) };
+    return { values: json(values), ...defined({ error: problems.length > 0 ? problems.join(", ") : undefined }) };
   },
   owned(input) {
     const {

@@ -28,12 +28,12 @@ const selectors = compareResults({
   run(input) {
     const { a, b, labels } = input as unknown as SelectorInput;
     const selector = labelSelectorOf(a);
-    return {
+    const result = {
       text: formatLabelSelector(selector),
       matches: matchesLabels(selector, labels),
       empty: selector.requirements.length === 0 && selector.matchesNothing !== true,
-      ...(a && b && { overlapping: selectorsOverlap(a, b), looseOverlap: selectorsAgree(a, b) }),
     };
+    return a && b ? { ...result, overlapping: selectorsOverlap(a, b), looseOverlap: selectorsAgree(a, b) } : result;
   },
 });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareText, deepFreeze, type Json, type JsonObject } from "@flotilla/base";
+import { compareText, deepFreeze, type Json, type JsonObject, defined } from "@flotilla/base";
 import { applyConfiguration } from "./apply.ts";
 import { recordUpdate, stripManagedFields } from "./managed-fields.ts";
 import type { Schema } from "../schema.ts";
@@ -402,7 +402,7 @@ describe("owners in other versions", () => {
   const rename = (object: JsonObject, from: string, to: string): JsonObject => {
     const { spec, ...rest } = object;
     const { [from]: value, ...fields } = (spec ?? {}) as JsonObject;
-    return { ...rest, spec: { ...fields, ...(value !== undefined && { [to]: value }) } };
+    return { ...rest, spec: value === undefined ? fields : { ...fields, [to]: value } };
   };
   const versions = (apiVersion: string) =>
     apiVersion === "v2"
@@ -505,7 +505,10 @@ describe("several appliers", () => {
     const { tags, ...spec } = (object["spec"] ?? {}) as JsonObject;
     return {
       data: object["data"] ?? {},
-      spec: { ...spec, ...(Array.isArray(tags) && { tags: (tags as string[]).toSorted(compareText) }) },
+      spec: {
+        ...spec,
+        ...defined({ tags: Array.isArray(tags) ? (tags as string[]).toSorted(compareText) : undefined }),
+      },
     };
   };
 

@@ -60,7 +60,7 @@ function decodeOwner(entry: JsonObject, fromClient: boolean): Owner | undefined 
     subresource,
     time: typeof time === "string" ? time : undefined,
     fields: Object.keys(fieldsV1).length > 0 ? fieldsV1 : undefined,
-    entry: !fromClient ? entry : undefined,
+    entry: fromClient ? undefined : entry,
   };
 }
 
@@ -98,7 +98,7 @@ export function identityOf({ manager, operation, apiVersion, subresource }: Owne
   return JSON.stringify({
     manager,
     operation,
-    ...(operation === "Update" && { apiVersion }),
+    ...defined({ apiVersion: operation === "Update" ? apiVersion : undefined }),
     ...omitZero({ subresource }),
   });
 }
@@ -159,6 +159,6 @@ function encodeOwner({ manager, operation, apiVersion, time, fields, subresource
     ...defined({ time }),
     fieldsType: "FieldsV1",
     fieldsV1: fields ? inOrder(fields) : {},
-    ...(subresource !== "" && { subresource }),
+    ...omitZero({ subresource }),
   };
 }

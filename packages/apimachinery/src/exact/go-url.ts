@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 /**
  * Parses URLs by Go's rules, which accept relative ones, treat hosts without a scheme as paths, and have their own
  * error messages.
@@ -40,7 +41,13 @@ export function parseGoUrl(text: string): GoUrl | { problem: string } {
     (at >= 0 && !/^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*$/.test(user) ? "net/url: invalid userinfo" : undefined) ??
     hostProblem(host);
   if (problem !== undefined) return refused(problem);
-  return escapeProblem(slash < 0 ? "" : rest.slice(slash), refused) ?? { ...parts, host, ...(at >= 0 && { user }) };
+  return (
+    escapeProblem(slash < 0 ? "" : rest.slice(slash), refused) ?? {
+      ...parts,
+      host,
+      ...defined({ user: at >= 0 ? user : undefined }),
+    }
+  );
 }
 
 function cut(text: string, mark: string): [before: string, after: string] {

@@ -124,12 +124,13 @@ export function builtInAdmission<T extends KubernetesObject>(
     prepare: prepare
       ? (review: Review<T>) => (needsRules(review, review.object) ? prepare(review.object, review) : review.object)
       : undefined,
-    ...((validate || validateStatus) && {
-      validate(review: Review<T>) {
-        if (review.subresource === "status") return validateStatus?.(review) ?? [];
-        return validate && needsRules(review, review.object) ? validate(review) : [];
-      },
-    }),
+    validate:
+      validate || validateStatus
+        ? (review: Review<T>) => {
+            if (review.subresource === "status") return validateStatus?.(review) ?? [];
+            return validate && needsRules(review, review.object) ? validate(review) : [];
+          }
+        : undefined,
     warnings,
   };
 }

@@ -6,6 +6,7 @@
  * path is the type itself: `spec.taints[].effect`. A type that several kinds use has its own table, which
  * `descriptionsAt` places under the path of each field that has the type.
  */
+import { defined } from "@flotilla/base";
 import { ITEMS, VALUES, schemaSteps } from "../schema/schema-path.ts";
 import type { Schema } from "../schema.ts";
 import type { Kind, KindVersion } from "./kind.ts";
@@ -52,7 +53,7 @@ export function descriptionsOf({
   properties = {},
 }: Schema): FieldDescriptions {
   return {
-    ...(description !== undefined && description !== "" && { "": description }),
+    ...defined({ "": description !== undefined && description !== "" ? description : undefined }),
     ...(items && descriptionsAt(ITEMS, descriptionsOf(items))),
     ...(typeof additionalProperties === "object" && descriptionsAt(VALUES, descriptionsOf(additionalProperties))),
     ...Object.assign(

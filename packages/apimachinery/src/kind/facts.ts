@@ -129,7 +129,7 @@ class LazyStruct implements FactStruct {
       type: "object",
       properties,
       required: requiredFields,
-      ...(this.#lines[OF_TYPE] === "map=atomic" && { "x-kubernetes-map-type": "atomic" }),
+      ...defined({ "x-kubernetes-map-type": this.#lines[OF_TYPE] === "map=atomic" ? "atomic" : undefined }),
     };
     for (const [name, field] of this.flat) {
       properties[name] = fieldSchema(field);
@@ -161,14 +161,21 @@ function readField(table: string, name: string, line: string): FactField {
     type: readType(table, type),
     optional: words.includes("optional"),
     always: words.includes("always"),
-    ...omitZero({ patchStrategy, patchMergeKey }),
-    ...(listType && { listType: listType as "atomic" | "set" | "map" }),
-    ...(listMapKeys && { listMapKeys: listMapKeys.split(",") }),
-    ...(mapType && { mapType: mapType as "atomic" | "granular" }),
-    ...omitZero({ enum: values }),
+    ...omitZero({
+      patchStrategy,
+      patchMergeKey,
+      listType: listType as "atomic" | "set" | "map" | undefined,
+      listMapKeys: listMapKeys ? listMapKeys.split(",") : undefined,
+      mapType: mapType as "atomic" | "granular" | undefined,
+      enum: values,
+    }),
     // A zero default documents what absence means; it is written only where a pointer distinguishes the two.
-    ...(fallback !== undefined &&
-      (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false)) && { default: fallback }),
+    ...defined({
+      default:
+        fallback !== undefined && (type.startsWith("*") || !(fallback === "" || fallback === 0 || fallback === false))
+          ? fallback
+          : undefined,
+    }),
   };
 }
 
@@ -214,15 +221,15 @@ function typeSchema(type: FactType): Schema {
 
 function fieldSchema(field: FactField): Schema {
   const schema = typeSchema(field.type);
-  const extras: Schema = {
-    ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
-    ...(field.patchMergeKey && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
-    ...(field.listType && { "x-kubernetes-list-type": field.listType }),
-    ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
-    ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
-    ...defined({ default: field.default }),
-    ...(field.always && !(field.type.shape === "leaf" && field.type.pointer) && { "x-flotilla-always": true }),
-  };
+  const extras: Schema = defined({
+    "x-kubernetes-patch-strategy": field.patchStrategy,
+    "x-kubernetes-patch-merge-key": field.patchMergeKey,
+    "x-kubernetes-list-type": field.listType,
+    "x-kubernetes-list-map-keys": field.listMapKeys && [...field.listMapKeys],
+    "x-kubernetes-map-type": field.mapType,
+    default: field.default,
+    "x-flotilla-always": field.always && !(field.type.shape === "leaf" && field.type.pointer) ? true : undefined,
+  });
   if (field.enum) extras.enum = [...field.enum];
   // The copy shares `properties` with the type, which may not be complete yet.
   return Object.keys(extras).length === 0 ? schema : { ...schema, ...extras };

@@ -1,7 +1,7 @@
 /** Properties of the three patch types, compared with trivial reference implementations. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deepFreeze, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { deepFreeze, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";
 import type { Schema } from "../schema.ts";
@@ -223,8 +223,10 @@ describe("strategic merge patch", () => {
   }
   const unordered = (object: JsonObject): JsonObject => ({
     ...object,
-    ...(object["items"] !== undefined && { items: byText(object["items"]) }),
-    ...(object["tags"] !== undefined && { tags: byText(object["tags"]) }),
+    ...defined({
+      items: object["items"] !== undefined ? byText(object["items"]) : undefined,
+      tags: object["tags"] !== undefined ? byText(object["tags"]) : undefined,
+    }),
   });
   const byText = (list: Json): Json =>
     (list as Json[]).toSorted((a, b) => (JSON.stringify(sorted(a)) < JSON.stringify(sorted(b)) ? -1 : 1));

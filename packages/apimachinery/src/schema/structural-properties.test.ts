@@ -1,7 +1,7 @@
 /** Properties of structural schemas, on random schemas and random objects. */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { deepFreeze, equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { deepFreeze, equalJson, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import type { Schema } from "../schema.ts";
 import { compileSchema } from "./structural.ts";
 
@@ -129,14 +129,13 @@ const withoutDefaults = (made: Schema): Schema => {
   const { default: _default, ...rest } = made;
   return {
     ...rest,
-    ...(made.properties && {
-      properties: Object.fromEntries(
-        Object.entries(made.properties).map(([key, below]) => [key, withoutDefaults(below)]),
-      ),
-    }),
-    ...(made.items && { items: withoutDefaults(made.items) }),
-    ...(typeof made.additionalProperties === "object" && {
-      additionalProperties: withoutDefaults(made.additionalProperties),
+    ...defined({
+      properties: made.properties
+        ? Object.fromEntries(Object.entries(made.properties).map(([key, below]) => [key, withoutDefaults(below)]))
+        : undefined,
+      items: made.items ? withoutDefaults(made.items) : undefined,
+      additionalProperties:
+        typeof made.additionalProperties === "object" ? withoutDefaults(made.additionalProperties) : undefined,
     }),
   };
 };

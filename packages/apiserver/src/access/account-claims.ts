@@ -1,5 +1,5 @@
 /** The claims of service account tokens: bound tokens, and legacy tokens stored in Secrets. */
-import { isObject } from "@flotilla/base";
+import { isObject, defined, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { accountOfUser, accountUser } from "./subjects.ts";
 
@@ -50,11 +50,13 @@ export function boundClaims(issuer: string, spec: TokenSpec): JsonObject {
     jti: id,
     "kubernetes.io": {
       namespace,
-      ...(node && { node: refOf(node) }),
-      ...(pod && { pod: refOf(pod) }),
-      ...(secret && { secret: refOf(secret) }),
+      ...defined({
+        node: node ? refOf(node) : undefined,
+        pod: pod ? refOf(pod) : undefined,
+        secret: secret ? refOf(secret) : undefined,
+      }),
       serviceaccount: refOf(account),
-      ...(warnAfterSeconds !== undefined && { warnafter: issuedAt + warnAfterSeconds }),
+      ...defined({ warnafter: warnAfterSeconds === undefined ? undefined : issuedAt + warnAfterSeconds }),
     },
     nbf: issuedAt,
     sub: accountUser(namespace, account.name),
@@ -120,7 +122,7 @@ function readLegacy(payload: JsonObject): AccountClaims | undefined {
 }
 
 function refOf({ name, uid }: NamedObject): JsonObject {
-  return { name, ...(uid !== "" && { uid }) };
+  return { name, ...omitZero({ uid }) };
 }
 
 function objectOf(value: unknown): NamedObject | undefined {

@@ -5,7 +5,7 @@
  * service account and the object that the token is bound to are checked on every request, which costs two lookups in
  * memory.
  */
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
@@ -185,11 +185,13 @@ export function createAccountTokens({
 }
 
 function userOf({ namespace, account, pod, node, id, isLegacy }: AccountClaims): UserInfo {
-  const extra: Record<string, readonly string[]> = {
-    ...(id !== undefined && !isLegacy && { [`${EXTRA}credential-id`]: [`JTI=${id}`] }),
-    ...(node && { [`${EXTRA}node-name`]: [node.name], ...(node.uid !== "" && { [`${EXTRA}node-uid`]: [node.uid] }) }),
-    ...(pod && { [`${EXTRA}pod-name`]: [pod.name], [`${EXTRA}pod-uid`]: [pod.uid] }),
-  };
+  const extra: Record<string, readonly string[]> = defined({
+    [`${EXTRA}credential-id`]: id !== undefined && !isLegacy ? [`JTI=${id}`] : undefined,
+    [`${EXTRA}node-name`]: node ? [node.name] : undefined,
+    [`${EXTRA}node-uid`]: node && node.uid !== "" ? [node.uid] : undefined,
+    [`${EXTRA}pod-name`]: pod ? [pod.name] : undefined,
+    [`${EXTRA}pod-uid`]: pod ? [pod.uid] : undefined,
+  });
   return Object.freeze({
     name: accountUser(namespace, account.name),
     uid: account.uid,

@@ -1,4 +1,4 @@
-import { defined } from "@flotilla/base";
+import { defined, omitEmpty } from "@flotilla/base";
 import { beforeEach, describe, expect, test } from "vitest";
 import { bootstrapRbac, kubernetesKinds } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
@@ -43,7 +43,7 @@ beforeEach(async () => {
     apiGroups: [group],
     resources: [resource],
     verbs: ["get"],
-    ...(names.length > 0 && { resourceNames: names }),
+    ...omitEmpty({ resourceNames: names }),
   });
   const rbac = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { namespace: "default", name: "ann" } };
   const objects = [

@@ -53,9 +53,7 @@ async function review(
   const evaluationError = problems.join("; ");
   const status: JsonObject = {
     allowed,
-    ...omitZero({ denied }),
-    ...(reason !== "" && { reason }),
-    ...(evaluationError !== "" && { evaluationError }),
+    ...omitZero({ denied, reason, evaluationError }),
   };
   return { type: "object", object: { ...object, status }, code: 201 };
 }

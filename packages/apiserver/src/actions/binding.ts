@@ -1,4 +1,5 @@
 /** Binding: a scheduler assigns a pod to a node. Allowed once, and only while the pod has no scheduling gates. */
+import { omitEmpty } from "@flotilla/base";
 import { Binding, Node, REGION_LABEL, ZONE_LABEL } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -144,8 +145,7 @@ function boundPod(
       ...pod,
       metadata: {
         ...pod.metadata,
-        ...(Object.keys(all).length > 0 && { labels: all }),
-        ...(Object.keys(own).length > 0 && { annotations: own }),
+        ...omitEmpty({ labels: all, annotations: own }),
       },
       spec: { ...pod.spec, nodeName: target.name ?? "" },
       status,

@@ -4,7 +4,7 @@
  */
 import { Eviction, PodDisruptionBudget } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime, defined } from "@flotilla/base";
+import { formatTime, defined, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   ApiError,
@@ -214,7 +214,7 @@ function charged(budget: Budget, pod: string, nowMs: number): JsonObject {
     ...status,
     disruptionsAllowed: allowed,
     disruptedPods: { ...disruptedPods, [pod]: formatTime(nowMs) },
-    ...(conditions.length > 0 && { conditions }),
+    ...omitEmpty({ conditions }),
   } as unknown as JsonObject;
 }
 
@@ -286,7 +286,7 @@ async function remove(
     ...options,
     preconditions: {
       ...preconditions,
-      ...(wanted !== undefined && current !== undefined && { resourceVersion: current }),
+      ...defined({ resourceVersion: wanted !== undefined && current !== undefined ? current : undefined }),
     },
   });
 }

@@ -62,7 +62,7 @@ export function scaleOf(context: RequestContext, object: JsonObject): JsonObject
     spec: typeof replicas === "number" && replicas !== 0 ? { replicas } : {},
     status: {
       replicas: Number(valueAt(object, paths.statusReplicasPath) ?? 0),
-      ...(selector !== undefined && selector !== "" && { selector }),
+      ...defined({ selector: selector !== undefined && selector !== "" ? selector : undefined }),
     },
   };
 }
@@ -112,7 +112,7 @@ export async function updateScale(
     return {
       object: {
         ...withValueAt(old, parts, replicas),
-        metadata: { ...metadata, ...(isVersionRequired && { resourceVersion: sent }) },
+        metadata: { ...metadata, ...defined({ resourceVersion: isVersionRequired ? sent : undefined }) },
       },
       duplicates: [],
       requiresVersion: false,

@@ -1,5 +1,5 @@
 /** SelfSubjectReview: returns the identity of the requesting user, after impersonation. */
-import { formatTime, omitZero } from "@flotilla/base";
+import { formatTime, omitZero, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Action } from "./action.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -28,12 +28,13 @@ export const selfSubjectReview: Action = {
 /** A user in the format of reviews. */
 export function userInfoOf({ name, uid, groups, extra }: UserInfo): JsonObject {
   return {
-    ...(name !== "" && { username: name }),
-    ...omitZero({ uid }),
-    ...(groups.length > 0 && { groups: [...groups] }),
-    ...(extra &&
-      Object.keys(extra).length > 0 && {
-        extra: Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]])),
-      }),
+    ...omitZero({ username: name, uid }),
+    ...defined({
+      groups: groups.length > 0 ? [...groups] : undefined,
+      extra:
+        extra && Object.keys(extra).length > 0
+          ? Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values] as Json[]]))
+          : undefined,
+    }),
   };
 }

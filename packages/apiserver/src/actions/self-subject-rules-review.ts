@@ -1,5 +1,5 @@
 /** SelfSubjectRulesReview: returns all rules of the requesting user in a namespace. */
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { describeMissing } from "../access/rbac.ts";
@@ -27,7 +27,7 @@ export const selfSubjectRulesReview: Action = {
       resourceRules,
       nonResourceRules,
       incomplete: incomplete !== undefined,
-      ...(problems.length > 0 && { evaluationError: problems.join("; ") }),
+      ...defined({ evaluationError: problems.length > 0 ? problems.join("; ") : undefined }),
     };
     // Like kube-apiserver, returns a new object without anything from the request.
     return { type: "object", object: { kind, apiVersion, metadata: {}, spec: {}, status }, code: 201 };

@@ -4,7 +4,7 @@
  */
 import { canonicalObject, gvkOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { Decisions } from "../request/decisions.ts";
@@ -70,8 +70,10 @@ export async function readSent(
     ...admitted,
     metadata: {
       ...metadata,
-      ...(served.resource.namespaced && namespace !== undefined && { namespace }),
-      ...(keepsUid && uid !== undefined && { uid }),
+      ...defined({
+        namespace: served.resource.namespaced && namespace !== undefined ? namespace : undefined,
+        uid: keepsUid && uid !== undefined ? uid : undefined,
+      }),
     },
   };
   const completed = complete ? complete(object) : object;

@@ -28,7 +28,11 @@ export function requestFields({ request, served, object, oldObject }: AdmissionQ
       username: user.name,
       ...defined({ uid: user.uid }),
       groups: [...user.groups],
-      ...(user.extra && { extra: Object.fromEntries(Object.entries(user.extra).map(([key, all]) => [key, [...all]])) }),
+      ...defined({
+        extra: user.extra
+          ? Object.fromEntries(Object.entries(user.extra).map(([key, all]) => [key, [...all]]))
+          : undefined,
+      }),
     },
     object: object ?? null,
     oldObject: oldObject ?? null,

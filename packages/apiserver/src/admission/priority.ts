@@ -55,9 +55,13 @@ function withPriority(review: Review<Pod>): DeepReadonly<Pod> {
     ...pod,
     spec: {
       ...spec,
-      ...(name !== "" && { priorityClassName: name }),
+      ...omitZero({ priorityClassName: name }),
       priority: value,
-      ...(preemptionPolicy && { preemptionPolicy: preemptionPolicy as NonNullable<Pod["spec"]["preemptionPolicy"]> }),
+      ...defined({
+        preemptionPolicy: preemptionPolicy
+          ? (preemptionPolicy as NonNullable<Pod["spec"]["preemptionPolicy"]>)
+          : undefined,
+      }),
     },
   };
 }

@@ -3,7 +3,7 @@ import { Pod, RuntimeClass } from "@flotilla/kubernetes";
 import { refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, Review } from "@flotilla/apimachinery";
 import type { Toleration } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { equalJson } from "@flotilla/base";
+import { equalJson, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { writesObject } from "./writes-object.ts";
 
@@ -61,8 +61,7 @@ function withScheduling(pod: ReadPod, { scheduling }: ReadClass, review: Review<
     ...pod,
     spec: {
       ...pod.spec,
-      ...(Object.keys(nodeSelector).length > 0 && { nodeSelector }),
-      ...(tolerations.length > 0 && { tolerations }),
+      ...omitEmpty({ nodeSelector, tolerations }),
     },
   };
 }

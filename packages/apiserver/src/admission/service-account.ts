@@ -6,7 +6,7 @@ import { Pod, ServiceAccount, MIRROR_POD_ANNOTATION, MOUNTABLE_SECRETS_ANNOTATIO
 import { refusal } from "@flotilla/apimachinery";
 import type { AdmissionStep, Review } from "@flotilla/apimachinery";
 import type { Container, Volume } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { NAME_ALPHABET } from "@flotilla/base";
+import { NAME_ALPHABET, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { plainError } from "../request/context.ts";
 
@@ -130,9 +130,11 @@ function withToken(pod: ReadPod): ReadPod {
     ...pod,
     spec: {
       ...spec,
-      ...(existing === undefined && { volumes: [...(spec.volumes ?? []), tokenVolume(name)] }),
-      ...(spec.initContainers && { initContainers: spec.initContainers.map(mount) }),
-      ...(spec.containers && { containers: spec.containers.map(mount) }),
+      ...defined({
+        volumes: existing === undefined ? [...(spec.volumes ?? []), tokenVolume(name)] : undefined,
+        initContainers: spec.initContainers?.map(mount),
+        containers: spec.containers?.map(mount),
+      }),
     },
   };
 }

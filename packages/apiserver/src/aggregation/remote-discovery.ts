@@ -1,5 +1,5 @@
 /** What aggregated servers serve, in the form of aggregated discovery. Pure. */
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 
 /** A version of a group in aggregated discovery (`apidiscovery.k8s.io/v2`). */
@@ -36,14 +36,17 @@ export function versionOfResources(list: Json, group: string, version: string): 
         scope: row.namespaced === true ? "Namespaced" : "Cluster",
         singularResource: textOf(row.singularName),
         verbs: Array.isArray(row.verbs) ? row.verbs : [],
-        ...(Array.isArray(row.shortNames) && { shortNames: row.shortNames }),
-        ...(Array.isArray(row.categories) && { categories: row.categories }),
-        ...(subresources.length > 0 && {
-          subresources: subresources.map((other) => ({
-            subresource: textOf(other.name).slice(name.length + 1),
-            responseKind: kindOf(other),
-            verbs: Array.isArray(other.verbs) ? other.verbs : [],
-          })),
+        ...defined({
+          shortNames: Array.isArray(row.shortNames) ? row.shortNames : undefined,
+          categories: Array.isArray(row.categories) ? row.categories : undefined,
+          subresources:
+            subresources.length > 0
+              ? subresources.map((other) => ({
+                  subresource: textOf(other.name).slice(name.length + 1),
+                  responseKind: kindOf(other),
+                  verbs: Array.isArray(other.verbs) ? other.verbs : [],
+                }))
+              : undefined,
         }),
       };
     });

@@ -116,7 +116,7 @@ export function createCleanup(deps: {
     housekeeping.rewrite(key, "status", (object) => ({
       ...object,
       status: {
-        ...(isObject(object.status) ? object.status : {}),
+        ...(isObject(object.status) ? object.status : undefined),
         conditions: namespaceConditions(object, remaining, formatTime(clock.now()), foreign),
       },
     }));

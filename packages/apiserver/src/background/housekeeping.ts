@@ -1,4 +1,5 @@
 /** The reads and writes of the server's own background work, under its own identity. */
+import { defined } from "@flotilla/base";
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { Json, JsonObject } from "@flotilla/base";
 import { isConflict, isNotFound } from "@flotilla/apimachinery";
@@ -132,7 +133,10 @@ export function createHousekeeping(
         const owners = change((Array.isArray(ownerReferences) ? ownerReferences : []) as unknown as OwnerReference[]);
         return {
           ...object,
-          metadata: { ...metadata, ...(owners.length > 0 && { ownerReferences: owners as unknown as Json }) },
+          metadata: {
+            ...metadata,
+            ...defined({ ownerReferences: owners.length > 0 ? (owners as unknown as Json) : undefined }),
+          },
         };
       }),
     removeFinalizer: (key, finalizer) =>

@@ -23,7 +23,10 @@ export function markUsed(
       const metadata = metadataOf(object);
       return {
         ...object,
-        metadata: { ...metadata, labels: { ...(isObject(metadata.labels) ? metadata.labels : {}), [LAST_USED]: day } },
+        metadata: {
+          ...metadata,
+          labels: { ...(isObject(metadata.labels) ? metadata.labels : undefined), [LAST_USED]: day },
+        },
       };
     }),
   );

@@ -8,7 +8,7 @@ import { APIService, asNewNamespace, localApiService } from "@flotilla/kubernete
 import { gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
-import { copy, formatUuid, invariant } from "@flotilla/base";
+import { copy, formatUuid, invariant, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import { localStatus, servedVersions } from "./local-services.ts";
@@ -240,7 +240,7 @@ function layerEntry(
     ...(shared.metadata as JsonObject),
     uid: derivedUid(key, viewer),
     creationTimestamp: viewer.createdAt,
-    ...(owners.length > 0 && { ownerReferences }),
+    ...defined({ ownerReferences: owners.length > 0 ? ownerReferences : undefined }),
   };
   const own: JsonObject = { ...shared, metadata, ...fieldsOf?.(viewer) };
   return {

@@ -302,7 +302,8 @@ function resourceRows({ resource, subresources: declared }: ServedVersion): obje
     name: `${name.resource}/${sub}`,
     singularName: "",
     namespaced,
-    ...(other?.version && { group: other.group, version: other.version }),
+    group: other?.version ? other.group : undefined,
+    version: other?.version || undefined,
     kind: other?.kind ?? kind.kind,
     verbs,
   }));

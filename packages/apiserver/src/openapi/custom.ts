@@ -2,6 +2,7 @@
  * OpenAPI v3 schema of a custom resource: the CRD's schema plus the fields every object has, with the `x-kubernetes`
  * extensions expanded.
  */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import type { ServedVersion } from "../resources/resources.ts";
@@ -39,18 +40,27 @@ function converted(schema: Schema): JsonObject {
   const isEmbedded = schema["x-kubernetes-embedded-resource"] === true;
   return {
     ...(rest as JsonObject),
-    ...(schema["x-kubernetes-int-or-string"] && !schema.anyOf && !schema.allOf && { anyOf: INT_OR_STRING }),
-    ...(isEmbedded && { required: [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])] }),
-    ...((properties || isEmbedded) && {
-      properties: {
-        ...(properties && convertAll(properties)),
-        ...(isEmbedded && { apiVersion: API_VERSION, kind: KIND, metadata: METADATA }),
-      },
-    }),
-    ...(items && { items: converted(items) }),
-    ...(additionalProperties !== undefined && {
+    ...defined({
+      anyOf: schema["x-kubernetes-int-or-string"] && !schema.anyOf && !schema.allOf ? INT_OR_STRING : undefined,
+      required: isEmbedded ? [...new Set(["kind", "apiVersion", ...(schema.required ?? [])])] : undefined,
+      properties:
+        properties || isEmbedded
+          ? {
+              ...(properties && convertAll(properties)),
+              ...defined({
+                apiVersion: isEmbedded ? API_VERSION : undefined,
+                kind: isEmbedded ? KIND : undefined,
+                metadata: isEmbedded ? METADATA : undefined,
+              }),
+            }
+          : undefined,
+      items: items ? converted(items) : undefined,
       additionalProperties:
-        typeof additionalProperties === "object" ? converted(additionalProperties) : additionalProperties,
+        additionalProperties === undefined
+          ? undefined
+          : typeof additionalProperties === "object"
+            ? converted(additionalProperties)
+            : additionalProperties,
     }),
   };
 }

@@ -4,6 +4,7 @@
  *
  * Documents are built on first request and cached as bytes. Clusters that serve the same versions share them.
  */
+import { defined } from "@flotilla/base";
 import { createHash } from "node:crypto";
 import type { JsonObject } from "@flotilla/base";
 import { groupsOf, servedIn, subresourcesOf, versionsOf } from "../discovery/discovery.ts";
@@ -98,7 +99,7 @@ function documentResponse(
     etag,
     vary: "Accept",
     "cache-control": expiresMs === undefined ? PRIVATE : "public, immutable",
-    ...(expiresMs !== undefined && { expires: new Date(expiresMs).toUTCString() }),
+    ...defined({ expires: expiresMs === undefined ? undefined : new Date(expiresMs).toUTCString() }),
   };
   return request.headers["if-none-match"] === etag
     ? { status: 304, headers, body: NOTHING }

@@ -1,4 +1,5 @@
 /** The paths of a resource in OpenAPI v3: its methods, their parameters and responses. */
+import { defined, omitEmpty } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { connectShapes } from "../resources/connect-shapes.ts";
 import { subresourcesOf, verbsOf } from "../discovery/discovery.ts";
@@ -137,31 +138,31 @@ class ResourcePaths {
     };
     put(
       this.#collection,
-      {
-        ...(has("list") && {
-          get: this.#operation("list", `list${this.#title}${this.#kind}`, {
-            answers: [200],
-            schema: list,
-            parameters: LIST,
-          }),
-        }),
-        ...(has("create") && {
-          post: this.#operation("post", `create${this.#title}${this.#kind}`, {
-            answers: [200, 201, 202],
-            schema: object,
-            body: object,
-            parameters: WRITE,
-          }),
-        }),
-        ...(has("deletecollection") && {
-          delete: this.#operation("deletecollection", `delete${this.#title}Collection${this.#kind}`, {
-            answers: [200],
-            schema: STATUS,
-            body: DELETE_OPTIONS,
-            parameters: [...DELETE, ...LIST],
-          }),
-        }),
-      },
+      defined({
+        get: has("list")
+          ? this.#operation("list", `list${this.#title}${this.#kind}`, {
+              answers: [200],
+              schema: list,
+              parameters: LIST,
+            })
+          : undefined,
+        post: has("create")
+          ? this.#operation("post", `create${this.#title}${this.#kind}`, {
+              answers: [200, 201, 202],
+              schema: object,
+              body: object,
+              parameters: WRITE,
+            })
+          : undefined,
+        delete: has("deletecollection")
+          ? this.#operation("deletecollection", `delete${this.#title}Collection${this.#kind}`, {
+              answers: [200],
+              schema: STATUS,
+              body: DELETE_OPTIONS,
+              parameters: [...DELETE, ...LIST],
+            })
+          : undefined,
+      }),
       [...this.#scope, PRETTY],
     );
     put(
@@ -169,13 +170,15 @@ class ResourcePaths {
       {
         ...(has("get") && this.#get("", object)),
         ...(has("update") && this.#put("", object)),
-        ...(has("delete") && {
-          delete: this.#operation("delete", `delete${this.#title}${this.#kind}`, {
-            answers: [200, 202],
-            schema: STATUS,
-            body: DELETE_OPTIONS,
-            parameters: DELETE,
-          }),
+        ...defined({
+          delete: has("delete")
+            ? this.#operation("delete", `delete${this.#title}${this.#kind}`, {
+                answers: [200, 202],
+                schema: STATUS,
+                body: DELETE_OPTIONS,
+                parameters: DELETE,
+              })
+            : undefined,
         }),
         ...(has("patch") && this.#patch("", object)),
       },
@@ -229,14 +232,16 @@ class ResourcePaths {
     return {
       ...(verbs.includes("get") && this.#get(title, schema, gvk)),
       ...(verbs.includes("update") && this.#put(title, schema, gvk)),
-      ...(verbs.includes("create") && {
-        post: this.#operation("post", `create${this.#title}${this.#kind}${title}`, {
-          answers: [200, 201, 202],
-          schema,
-          body: schema,
-          parameters: WRITE,
-          gvk,
-        }),
+      ...defined({
+        post: verbs.includes("create")
+          ? this.#operation("post", `create${this.#title}${this.#kind}${title}`, {
+              answers: [200, 201, 202],
+              schema,
+              body: schema,
+              parameters: WRITE,
+              gvk,
+            })
+          : undefined,
       }),
       ...(verbs.includes("patch") && this.#patch(title, schema, gvk)),
     };
@@ -324,12 +329,15 @@ class ResourcePaths {
     return {
       tags: this.#tags,
       operationId,
-      ...(parameters.length > 0 && { parameters }),
-      ...(body !== undefined && {
-        requestBody: {
-          content: { "*/*": { schema: refTo(body) } },
-          ...(body !== DELETE_OPTIONS && { required: true }),
-        },
+      ...omitEmpty({
+        parameters,
+        requestBody:
+          body === undefined
+            ? undefined
+            : {
+                content: { "*/*": { schema: refTo(body) } },
+                ...defined({ required: body !== DELETE_OPTIONS ? true : undefined }),
+              },
       }),
       responses: {
         ...Object.fromEntries(answers.map((code) => [String(code), { description: description(code), content }])),

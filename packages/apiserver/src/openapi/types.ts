@@ -2,7 +2,7 @@
  * The component schemas of Kubernetes' own types, generated from their fact tables under their upstream names. Every
  * type is a component and is referenced; a document contains only those reachable from its kinds.
  */
-import { defined } from "@flotilla/base";
+import { defined, omitZero } from "@flotilla/base";
 import { structOf } from "@flotilla/apimachinery";
 import type { FactField, FactStruct, FactType, Leaf, Schema } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -201,9 +201,8 @@ export class Components {
     // An empty list of fields is lost when a client re-encodes the document.
     const schema: JsonObject = {
       type: "object",
-      ...(struct.flat.size > 0 && { properties }),
-      ...(mapType && { "x-kubernetes-map-type": mapType }),
-      ...(unions && { "x-kubernetes-unions": unions }),
+      ...defined({ properties: struct.flat.size > 0 ? properties : undefined }),
+      ...omitZero({ "x-kubernetes-map-type": mapType, "x-kubernetes-unions": unions }),
     };
     // Set before its fields are visited: a type may contain itself.
     this.schemas[name] = schema;
@@ -240,13 +239,17 @@ export class Components {
     }
     const schema = this.#type(field.type, field.always);
     const extras: JsonObject = {
-      ...defined({ default: field.default }),
-      ...(field.enum && { enum: [...field.enum].sort() }),
-      ...(field.listMapKeys && { "x-kubernetes-list-map-keys": [...field.listMapKeys] }),
-      ...(field.listType && { "x-kubernetes-list-type": field.listType }),
-      ...(field.mapType && { "x-kubernetes-map-type": field.mapType }),
-      ...(field.patchMergeKey && { "x-kubernetes-patch-merge-key": field.patchMergeKey }),
-      ...(field.patchStrategy && { "x-kubernetes-patch-strategy": field.patchStrategy }),
+      ...defined({
+        default: field.default,
+        enum: field.enum ? [...field.enum].sort() : undefined,
+        "x-kubernetes-list-map-keys": field.listMapKeys ? [...field.listMapKeys] : undefined,
+      }),
+      ...omitZero({
+        "x-kubernetes-list-type": field.listType,
+        "x-kubernetes-map-type": field.mapType,
+        "x-kubernetes-patch-merge-key": field.patchMergeKey,
+        "x-kubernetes-patch-strategy": field.patchStrategy,
+      }),
     };
     // A `$ref` allows no sibling keywords.
     return "$ref" in schema && Object.keys(extras).length > 0

@@ -2,7 +2,7 @@
  * Converts the v3 documents to OpenAPI v2. v2 can express less: defaults, alternatives and null are omitted, and a
  * schema that a client would then misread loses its type, as in Kubernetes.
  */
-import { isObject, defined, omitZero } from "@flotilla/base";
+import { isObject, defined, omitZero, omitEmpty } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { textOf } from "../codec/text.ts";
 
@@ -87,17 +87,22 @@ function schemaOf(schema: JsonObject): JsonObject {
     : listOf(required);
   return {
     ...rest,
-    ...(type !== undefined && keepsType && { type }),
-    ...(mandatory.length > 0 && !isBare && { required: mandatory }),
-    ...(isObject(properties) &&
-      !isBare && {
-        properties: Object.fromEntries(
-          Object.entries(properties).map(([name, property]) => [name, schemaOf(property as JsonObject)]),
-        ),
-      }),
-    ...(isObject(items) && !isBare && { items: schemaOf(items) }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: isObject(additionalProperties) ? schemaOf(additionalProperties) : additionalProperties,
+    ...defined({
+      type: type !== undefined && keepsType ? type : undefined,
+      required: mandatory.length > 0 && !isBare ? mandatory : undefined,
+      properties:
+        isObject(properties) && !isBare
+          ? Object.fromEntries(
+              Object.entries(properties).map(([name, property]) => [name, schemaOf(property as JsonObject)]),
+            )
+          : undefined,
+      items: isObject(items) && !isBare ? schemaOf(items) : undefined,
+      additionalProperties:
+        additionalProperties === undefined
+          ? undefined
+          : isObject(additionalProperties)
+            ? schemaOf(additionalProperties)
+            : additionalProperties,
     }),
   };
 }
@@ -130,7 +135,7 @@ function operationOf({ requestBody, responses, parameters, ...rest }: JsonObject
         {
           name: "body",
           in: "body",
-          ...(requestBody.required === true && { required: true }),
+          ...defined({ required: requestBody.required === true ? true : undefined }),
           schema: contentSchema(requestBody) ?? {},
         },
       ]
@@ -141,7 +146,7 @@ function operationOf({ requestBody, responses, parameters, ...rest }: JsonObject
     consumes,
     produces: ["application/json", "application/yaml"],
     schemes: ["https"],
-    ...(all.length > 0 && { parameters: all }),
+    ...omitEmpty({ parameters: all }),
     responses: Object.fromEntries(answers),
   };
 }

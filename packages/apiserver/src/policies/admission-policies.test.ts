@@ -1,4 +1,5 @@
 /** Policies on a running server, beyond what the recordings of the real server show. */
+import { defined } from "@flotilla/base";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Json, JsonObject } from "@flotilla/base";
@@ -58,15 +59,20 @@ async function configure(type: "validating" | "mutating", setting: Setting): Pro
     metadata: { name },
     spec: {
       matchConstraints: { resourceRules, ...match },
-      ...(type === "validating"
-        ? { validations: [{ expression: "false", message: "no" }] }
-        : { reinvocationPolicy: "Never" }),
+      ...defined({
+        validations: type === "validating" ? [{ expression: "false", message: "no" }] : undefined,
+        reinvocationPolicy: type === "validating" ? undefined : "Never",
+      }),
       ...spec,
     },
   });
   await post(`${API}/${type}admissionpolicybindings`, {
     metadata: { name: `${name}-b` },
-    spec: { policyName: name, ...(type === "validating" && { validationActions: ["Deny"] }), ...binding },
+    spec: {
+      policyName: name,
+      ...defined({ validationActions: type === "validating" ? ["Deny"] : undefined }),
+      ...binding,
+    },
   });
   await subject.settle();
 }

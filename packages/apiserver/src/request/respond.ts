@@ -1,4 +1,5 @@
 /** Responses as bytes: values, text, and failures as a Status, with the common headers. */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { ApiError, Status } from "@flotilla/apimachinery";
@@ -44,7 +45,7 @@ export function statusResponse({ status }: ApiError, format: Representation["for
       headers: {
         "content-type": PROTOBUF,
         "cache-control": PRIVATE,
-        ...(retry !== undefined && { "retry-after": String(retry) }),
+        ...defined({ "retry-after": retry === undefined ? undefined : String(retry) }),
       },
       body: statusDocument(status),
     };

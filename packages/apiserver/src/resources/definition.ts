@@ -6,7 +6,7 @@ import { customResourceDefinitionOf, kindOfCustomResourceDefinition } from "@flo
 import type { WebhookClientConfig } from "@flotilla/apimachinery/facts/admissionregistration-v1.ts";
 import type { Kind, KindVersion, KubernetesObject, ScalePaths, Schema } from "@flotilla/apimachinery";
 import { formatApiVersion } from "@flotilla/apimachinery";
-import { equalJson, omitZero } from "@flotilla/base";
+import { equalJson, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createResource } from "./resources.ts";
 import type { Resource, WebhookConversion } from "./resources.ts";
@@ -160,10 +160,12 @@ function resourceFrom(
       name,
       {
         ...version,
-        ...(version.deprecationWarning !== undefined && {
+        ...defined({
           deprecationWarning:
-            versions.find((candidate) => candidate.name === name)?.deprecationWarning ??
-            `${group}/${name} ${names.kind} is deprecated`,
+            version.deprecationWarning === undefined
+              ? undefined
+              : (versions.find((candidate) => candidate.name === name)?.deprecationWarning ??
+                `${group}/${name} ${names.kind} is deprecated`),
         }),
         ...omitZero({ toStorage, fromStorage }),
       },
@@ -179,7 +181,7 @@ function resourceFrom(
   return createResource(
     {
       ...kind,
-      ...(isForeign && { foreign: true as const }),
+      ...defined({ foreign: isForeign ? (true as const) : undefined }),
       ...omitZero({ hasLongIntegers }),
       storageVersion: ours?.storageVersion ?? kind.storageVersion,
       versions: Object.fromEntries(declared),

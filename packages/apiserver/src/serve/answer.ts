@@ -208,12 +208,10 @@ export function listMetadata(
   { resource }: ServedVersion,
   isTable = false,
 ): JsonObject {
+  // Lists of custom resources contain an empty continue token on the last page; those of built-in kinds omit it.
+  const lastToken = resource.kind.builtIn || isTable ? undefined : "";
   return {
     resourceVersion: String(revision),
-    // Lists of custom resources contain an empty continue token on the last page; those of built-in kinds omit it.
-    ...(continueToken !== undefined
-      ? { continue: continueToken }
-      : !resource.kind.builtIn && !isTable && { continue: "" }),
-    ...defined({ remainingItemCount: remaining }),
+    ...defined({ continue: continueToken ?? lastToken, remainingItemCount: remaining }),
   };
 }

@@ -2,6 +2,7 @@
  * A watch as lines of JSON, or as frames of protobuf with their length. An event is rendered once for all its watchers. A watcher that cannot keep up is
  * disconnected and has to list again, so that it never blocks the others.
  */
+import { defined } from "@flotilla/base";
 import { INITIAL_EVENTS_END } from "@flotilla/client";
 import type { Clock, JsonObject, Random, Timer } from "@flotilla/base";
 import { ApiError, expired, internalError, protobufWatchFrame } from "@flotilla/apimachinery";
@@ -329,7 +330,7 @@ class WatchStream {
     const { path, served, representation } = this.#request;
     const metadata: JsonObject = {
       resourceVersion: String(revision),
-      ...(initialEnd && { annotations: { [INITIAL_EVENTS_END]: "true" } }),
+      ...defined({ annotations: initialEnd ? { [INITIAL_EVENTS_END]: "true" } : undefined }),
     };
     const bare: JsonObject = {
       kind: served?.resource.kind.kind ?? "",

@@ -81,9 +81,11 @@ function fromQuery(query: URLSearchParams): JsonObject {
   const orphan = query.get("orphanDependents");
   return {
     dryRun: query.getAll("dryRun"),
-    ...defined({ gracePeriodSeconds: grace }),
-    ...(policy !== null && { propagationPolicy: policy }),
-    ...(orphan !== null && { orphanDependents: orphan !== "0" && orphan.toLowerCase() !== "false" }),
+    ...defined({
+      gracePeriodSeconds: grace,
+      propagationPolicy: policy !== null ? policy : undefined,
+      orphanDependents: orphan !== null ? orphan !== "0" && orphan.toLowerCase() !== "false" : undefined,
+    }),
   };
 }
 

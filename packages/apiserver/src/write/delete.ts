@@ -2,7 +2,7 @@
  * Deletion. An object without finalizers is deleted immediately; otherwise it is marked, and deleted with its last
  * finalizer. Pods wait for their kubelet.
  */
-import { formatTime, isObject } from "@flotilla/base";
+import { formatTime, isObject, defined, omitEmpty } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { CONFLICT_MESSAGE, conflict, isNotFound, notFound } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
@@ -154,14 +154,17 @@ function markedForDeletion(object: JsonObject, resource: Resource, options: Dele
     metadata: {
       ...rest,
       ...(isNamespaceKind(resource) && mark ? { deletionTimestamp: mark.deletionTimestamp } : mark),
-      ...(metadata.deletionTimestamp === undefined &&
-        typeof metadata.generation === "number" &&
-        metadata.generation > 0 && { generation: metadata.generation + 1 }),
-      ...(finalizers.length > 0 && { finalizers }),
+      ...defined({
+        generation:
+          metadata.deletionTimestamp === undefined && typeof metadata.generation === "number" && metadata.generation > 0
+            ? metadata.generation + 1
+            : undefined,
+      }),
+      ...omitEmpty({ finalizers }),
     },
   };
   if (isNamespaceKind(resource))
-    marked.status = { ...(isObject(object.status) ? object.status : {}), phase: "Terminating" };
+    marked.status = { ...(isObject(object.status) ? object.status : undefined), phase: "Terminating" };
   return { marked: ordered(marked), gone };
 }
 
@@ -292,7 +295,7 @@ export async function deleteCollection(
     const item: RequestContext = {
       ...context,
       name: textOf(metadata.name),
-      ...(typeof metadata.namespace === "string" && { namespace: metadata.namespace }),
+      ...defined({ namespace: typeof metadata.namespace === "string" ? metadata.namespace : undefined }),
     };
     try {
       await deleteObject(deps, item, options, "deletecollection");

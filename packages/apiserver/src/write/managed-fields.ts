@@ -1,7 +1,7 @@
 /** Field managers. Recorded for every write except for the many objects whose managers are of no use. */
 import { field, HUB, invalid, recordUpdate } from "@flotilla/apimachinery";
 import type { OtherVersion, OtherVersions } from "@flotilla/apimachinery";
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { RequestContext } from "../request/context.ts";
 import { convertBetween } from "../codec/conversion.ts";
@@ -72,7 +72,10 @@ export function trackFields(
   checkManagers(context, recorded);
   return hidden.length === 0
     ? recorded
-    : { ...recorded, ...(hidesSpec && { spec: after.spec }), ...(hidesStatus && { status: after.status }) };
+    : {
+        ...recorded,
+        ...defined({ spec: hidesSpec ? after.spec : undefined, status: hidesStatus ? after.status : undefined }),
+      };
 }
 
 const versionsOf = new WeakMap<ServedVersion, OtherVersions>();

@@ -56,13 +56,13 @@ export function metadataForCreate(
     managedFields: _m,
     ...kept
   } = given;
+  const startsAtOne = resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration;
+  const sentGeneration = typeof generation === "number" ? generation : undefined;
   return {
     name,
     ...defined({ namespace }),
     uid: randomUuid(deps.random),
-    ...(resource.kind.hasGeneration && !resource.kind.traits?.lateGeneration
-      ? { generation: 1 }
-      : typeof generation === "number" && { generation }),
+    ...defined({ generation: startsAtOne ? 1 : sentGeneration }),
     creationTimestamp: formatTime(deps.clock.now()),
     ...kept,
   };

@@ -24,7 +24,7 @@ import {
   unsupportedMediaType,
 } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
-import { formatTime, isObject } from "@flotilla/base";
+import { formatTime, isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { PatchType } from "@flotilla/client";
 import { plainError } from "../request/context.ts";
@@ -217,7 +217,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
     // A kind with statusOnCreate keeps the applied status on creation, without a field manager through this endpoint.
     const object = {
       ...(await deps.conversions.settle(context, () => compute(undefined))),
-      ...(resource.kind.traits?.statusOnCreate && status !== undefined && { status }),
+      ...defined({ status: resource.kind.traits?.statusOnCreate && status !== undefined ? status : undefined }),
     };
     if (typeof uid === "string" && uid !== "")
       throw conflict(

@@ -1,5 +1,5 @@
 /** What creates and updates share: conversion to the storage version, reservations, and one compare-and-set. */
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { conflict } from "@flotilla/apimachinery";
 import type { Cache, CachedEntry } from "../store/cache.ts";
@@ -151,7 +151,12 @@ export function withManagers(object: JsonObject, managedFields: Json): JsonObjec
   const { managedFields: _, ...metadata } = metadataOf(object);
   return {
     ...object,
-    metadata: { ...metadata, ...(Array.isArray(managedFields) && managedFields.length > 0 && { managedFields }) },
+    metadata: {
+      ...metadata,
+      ...defined({
+        managedFields: Array.isArray(managedFields) && managedFields.length > 0 ? managedFields : undefined,
+      }),
+    },
   };
 }
 

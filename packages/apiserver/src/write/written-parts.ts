@@ -29,7 +29,7 @@ export function combine(
   }
   if (subresource === "finalize") {
     const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
-    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : {}), finalizers: finalizers ?? [] } };
+    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : undefined), finalizers: finalizers ?? [] } };
   }
   // The writer of a part owns the fields that it sent, although the rest is dropped.
   if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };
@@ -62,7 +62,7 @@ function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObjec
   if (field === undefined) return metadata;
   const { [field]: _, ...rest } = metadata;
   const stored = metadataOf(old)[field];
-  return { ...rest, ...(stored !== undefined && { [field]: stored }) };
+  return stored === undefined ? rest : { ...rest, [field]: stored };
 }
 
 /** A new generation starts when the desired state changes. */

@@ -4,7 +4,7 @@
  * `workflow-interpreter.ts`).
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero, omitEmpty } from "@flotilla/base";
 import {
   latestOf,
   mergeConditions,
@@ -49,9 +49,7 @@ export const cronWorkflowInterpreter: KindInterpreter<CronWorkflow> = {
       ...others,
       succeeded: sumOf(statuses, "succeeded"),
       failed: sumOf(statuses, "failed"),
-      ...(active.length > 0 && { active }),
-      ...omitZero({ lastScheduledTime }),
-      ...(conditions.length > 0 && { conditions }),
+      ...omitEmpty({ active, lastScheduledTime, conditions }),
     });
   },
   /** An invalid schedule is reported in a condition. */

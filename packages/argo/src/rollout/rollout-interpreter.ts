@@ -49,8 +49,7 @@ export const rolloutInterpreter: KindInterpreter<Rollout> = {
     const next: JsonObject = {
       ...before,
       ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
-      ...omitZero({ phase }),
-      ...(worst && { message: textOf(worst["message"]) }),
+      ...omitZero({ phase, message: worst && textOf(worst["message"]) }),
     };
     return equalJson(next, statusOf(rollout) ?? {}) ? rollout : { ...rollout, status: next };
   },

@@ -62,9 +62,11 @@ export function makeNodePod(
     ...Object.fromEntries(fields),
     restartPolicy: "Never",
     containers: [{ ...(template.container as unknown as JsonObject), name: MAIN_CONTAINER }],
-    ...defined({ initContainers: own["initContainers"] }),
-    ...(volumes.length > 0 && { volumes }),
-    ...defined({ activeDeadlineSeconds }),
+    ...defined({
+      initContainers: own["initContainers"],
+      volumes: volumes.length > 0 ? volumes : undefined,
+      activeDeadlineSeconds,
+    }),
   };
   return {
     apiVersion: "v1",

@@ -4,7 +4,7 @@
  * Writes: Pod, Workflow.
  */
 import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import type { RecordedEvent } from "@flotilla/controller-runtime";
@@ -106,7 +106,7 @@ function withPhaseLabels({ metadata }: ReadonlyWorkflow, status: Status): Readon
   const labels = {
     ...metadata.labels,
     [PHASE_LABEL]: status.phase ?? "",
-    ...(isOver(status) ? { [COMPLETED_LABEL]: "true" } : {}),
+    ...defined({ [COMPLETED_LABEL]: isOver(status) ? "true" : undefined }),
   };
   return equalJson(labels, metadata.labels ?? {}) ? metadata : { ...metadata, labels };
 }

@@ -2,6 +2,7 @@
  * The expressions of admission: match conditions of webhooks, and everything that admission policies evaluate. A
  * compiler belongs to one policy, whose variables it knows. Errors are worded as the API server reports them.
  */
+import { defined } from "@flotilla/base";
 import { admissionValues, admissionVariables, type AdmissionInput } from "./admission-types.ts";
 import { compileCel } from "../compile/compile.ts";
 import type { CelBudget, CelProgram } from "../types/contract.ts";
@@ -95,7 +96,10 @@ export class AdmissionCompiler {
     if (this.fields) variables["variables"] = structOf("kubernetes.variables", this.fields);
     const { program, errors } = compileCel(text, {
       variables,
-      ...(hasPatchTypes ? { library: patchLibrary, messages: patchTypes } : undefined),
+      ...defined({
+        library: hasPatchTypes ? patchLibrary : undefined,
+        messages: hasPatchTypes ? patchTypes : undefined,
+      }),
     });
     if (!program) return { problem: { detail: errors, internal: !errors.startsWith("compilation failed") } };
     const { resultType } = program;

@@ -1,4 +1,5 @@
 /** The variables of admission expressions: their types, and their values for one request. */
+import { omitZero } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { dynamicValueOf } from "../values/dynamic-values.ts";
@@ -210,7 +211,7 @@ function requestJson(request: AdmissionRequestFields): JsonObject {
       groups: groups?.length ? groups : undefined,
       extra: extra && Object.keys(extra).length > 0 ? extra : undefined,
     }),
-    ...(options ? { options } : undefined),
+    ...omitZero({ options }),
   } as unknown as JsonObject;
 }
 

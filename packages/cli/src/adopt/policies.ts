@@ -1,5 +1,5 @@
 /** The policies that keep an adopted object on the members that have it, each with its own values. Pure. */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined } from "@flotilla/base";
 import type { PlaintextOverrider } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
@@ -40,17 +40,19 @@ export function propagationPolicy(input: PolicyInput): JsonObject {
       preserveResourcesOnDeletion: true,
       placement: {
         clusterAffinity: { clusterNames: [...clusters] },
-        ...(isDivided && {
-          replicaScheduling: {
-            replicaSchedulingType: "Divided",
-            replicaDivisionPreference: "Weighted",
-            weightPreference: {
-              staticWeightList: clusters.map((name) => ({
-                targetCluster: { clusterNames: [name] },
-                weight: replicas.get(name) ?? 0,
-              })),
-            },
-          },
+        ...defined({
+          replicaScheduling: isDivided
+            ? {
+                replicaSchedulingType: "Divided",
+                replicaDivisionPreference: "Weighted",
+                weightPreference: {
+                  staticWeightList: clusters.map((name) => ({
+                    targetCluster: { clusterNames: [name] },
+                    weight: replicas.get(name) ?? 0,
+                  })),
+                },
+              }
+            : undefined,
         }),
       },
     },

@@ -5,6 +5,7 @@
  * work's executor may do. It may not impersonate users or groups. An administrator may grant the account less; objects
  * it may not apply are reported on the work.
  */
+import { defined } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 
 export interface AgentInstallation {
@@ -83,7 +84,7 @@ export function agentManifests({
       spec: {
         replicas,
         // Two agents without leader election would apply everything twice.
-        ...(replicas === 1 && { strategy: { type: "Recreate" } }),
+        ...defined({ strategy: replicas === 1 ? { type: "Recreate" } : undefined }),
         selector: { matchLabels: labels },
         template: {
           metadata: { labels },

@@ -1,5 +1,5 @@
 /** Runs checks in parallel, each with its own time limit. */
-import { FlotillaError, messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf, defined } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
 import { verdictOf } from "./check.ts";
 import type { DoctorCheck, DoctorFinding, Judgement, Moment, Verdict } from "./check.ts";
@@ -40,8 +40,11 @@ export async function runChecks(
     checks: results.map((result) => ({
       ...result,
       findings: result.findings.slice(0, MAX_FINDINGS),
-      ...(result.findings.length > MAX_FINDINGS && {
-        unseen: [...result.unseen, `${result.findings.length - MAX_FINDINGS} more findings are not shown`],
+      ...defined({
+        unseen:
+          result.findings.length > MAX_FINDINGS
+            ? [...result.unseen, `${result.findings.length - MAX_FINDINGS} more findings are not shown`]
+            : undefined,
       }),
     })),
     problems: all.filter(({ severity }) => severity === "problem").length,

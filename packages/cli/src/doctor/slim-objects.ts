@@ -64,7 +64,7 @@ export function slimObject<T extends KubernetesObject>(kind: Kind<T>, object: De
   if (!KEPT.has(`${kind.group}/${kind.plural}`))
     return { apiVersion: object.apiVersion, kind: object.kind, metadata } as unknown as DeepReadonly<T>;
   const { spec } = object as { spec?: unknown };
-  return { ...object, metadata, ...(isObject(spec) && { spec: slimSpec(kind.plural, spec) }) };
+  return { ...object, metadata, ...defined({ spec: isObject(spec) ? slimSpec(kind.plural, spec) : undefined }) };
 }
 
 function slimSpec(plural: string, spec: JsonObject): JsonObject {

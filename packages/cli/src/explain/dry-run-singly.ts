@@ -4,7 +4,7 @@
  * in a namespace that would be created before it is taken as it was sent, without defaults and without validation.
  */
 import { applyMergePatch, HUB, parseYaml } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { failureOf, readText } from "../members/ask.ts";
@@ -32,7 +32,7 @@ export function createSingleDryRuns(hub: Pick<Client, "raw">, signal: AbortSigna
         path: method === "GET" ? path : `${path}${separator}dryRun=All`,
         cluster: HUB,
         headers: { accept: "application/json", "content-type": contentType },
-        ...(body !== undefined && { body: Buffer.from(body) }),
+        ...defined({ body: body === undefined ? undefined : Buffer.from(body) }),
       },
       signal,
     );

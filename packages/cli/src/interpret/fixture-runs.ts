@@ -68,7 +68,6 @@ export function outcomeData(outcome: Outcome): JsonObject {
     line,
     operation,
     passed: hasPassed(outcome),
-    ...defined({ problem }),
-    ...(differences.length > 0 && { differences: differences as unknown as Json }),
+    ...defined({ problem, differences: differences.length > 0 ? (differences as unknown as Json) : undefined }),
   };
 }

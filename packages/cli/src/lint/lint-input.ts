@@ -1,7 +1,7 @@
 /** Runs `flotilla lint`: reads the files, queries a hub, and applies the rules. */
 import { Cluster } from "@flotilla/karmada";
 import { HUB } from "@flotilla/apimachinery";
-import { didYouMean, UsageError } from "@flotilla/base";
+import { didYouMean, UsageError, defined } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import type { Source } from "../interpret/sources.ts";
@@ -38,9 +38,9 @@ export async function lintSources(
   const answers: HubAnswers = {
     of: (manifest) => said.get(manifest),
     isReal,
-    ...(isReal && {
-      members: await readMembers(client, signal),
-      selections: await readSelections(client, read.manifests, signal),
+    ...defined({
+      members: isReal ? await readMembers(client, signal) : undefined,
+      selections: isReal ? await readSelections(client, read.manifests, signal) : undefined,
     }),
   };
   return lintManifests(read, { rules, answers, strict });

@@ -1,6 +1,6 @@
 /** A manifest as passed to the rules: the object, its title, and its position. */
 import { parseApiVersion, parseYamlBody } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { readDocuments } from "../interpret/documents.ts";
 import type { Document } from "../interpret/documents.ts";
@@ -95,7 +95,7 @@ function manifestsIn({ text: whole }: Source, documents: readonly Document[]): L
         file,
         scripts,
         // Once for a document.
-        ...(index === 0 && repeatedKeys.length > 0 && { repeatedKeys }),
+        ...defined({ repeatedKeys: index === 0 && repeatedKeys.length > 0 ? repeatedKeys : undefined }),
         lineOf: (path: FieldPath): number => (find([...start, ...path]) ?? line - firstLine + 1) + firstLine - 1,
       };
       const manifest = createLintManifest(object, place, comments);

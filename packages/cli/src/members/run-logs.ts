@@ -2,7 +2,7 @@
  * Implements `flotilla logs`: finds the containers on all members and prints their logs, one after the other or as
  * lines arrive.
  */
-import { FlotillaError, UsageError } from "@flotilla/base";
+import { FlotillaError, UsageError, defined } from "@flotilla/base";
 import type { Timer } from "@flotilla/base";
 import { queryText } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -148,11 +148,13 @@ function pathOf(
   const pods = collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name);
   const query: Record<string, string> = {
     container,
-    ...(follow && { follow: "true" }),
-    ...(previous && { previous: "true" }),
-    ...(timestamps && { timestamps: "true" }),
-    ...(tail !== undefined && { tailLines: String(tail) }),
-    ...(sinceSeconds !== undefined && { sinceSeconds: String(sinceSeconds) }),
+    ...defined({
+      follow: follow ? "true" : undefined,
+      previous: previous ? "true" : undefined,
+      timestamps: timestamps ? "true" : undefined,
+      tailLines: tail === undefined ? undefined : String(tail),
+      sinceSeconds: sinceSeconds === undefined ? undefined : String(sinceSeconds),
+    }),
   };
   return `${pods}/log${queryText(query)}`;
 }

@@ -52,28 +52,26 @@ function summariseMember(
     ...(managed?.metadata.deletionTimestamp ? ["ocm" as const] : []),
   ];
   const created = [cluster, managed].flatMap((face) => face?.metadata.creationTimestamp ?? []).toSorted()[0] ?? "";
+  // No agent renews the lease of a push-mode member.
+  const agent = mode === "pull" ? renewal : undefined;
   return {
     name,
     mode,
     ready: cluster ? readyOf(cluster, managed) : undefined,
     message: cluster && whyNotReady(cluster),
-    ...(managed && {
-      available: findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown",
-      accepted: managed.spec.hubAcceptsClient === true,
-    }),
+    available: managed
+      ? (findCondition(managed.status?.conditions, "ManagedClusterConditionAvailable")?.status ?? "Unknown")
+      : undefined,
+    accepted: managed ? managed.spec.hubAcceptsClient === true : undefined,
     leaving: leaving.length > 0 ? leaving : undefined,
     version: cluster?.status?.kubernetesVersion ?? managed?.status?.version?.kubernetes ?? "",
     nodes: nodes ? `${nodes.readyNum ?? 0}/${nodes.totalNum ?? 0}` : "",
     free,
     taints: taintsOf(cluster, managed),
     region: cluster?.spec.region || undefined,
-    // No agent renews the lease of a push-mode member.
-    ...(renewal &&
-      mode === "pull" && {
-        heard: renewal.at,
-        isSilent: nowMs - renewal.atMs > renewal.holdsMs || undefined,
-        clockAheadMs: isClockWrong(renewal) ? renewal.clockAheadMs : undefined,
-      }),
+    heard: agent?.at,
+    isSilent: (agent && nowMs - agent.atMs > agent.holdsMs) || undefined,
+    clockAheadMs: agent && isClockWrong(agent) ? agent.clockAheadMs : undefined,
     age: formatAge(nowMs - Date.parse(created)),
   };
 }

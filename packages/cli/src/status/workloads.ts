@@ -202,7 +202,7 @@ export function summariseManifests(
         kind: textOf(manifest["kind"]),
         desired: typeof own["replicas"] === "number" ? own["replicas"] : undefined,
         ready,
-        ...(updated === undefined || all === undefined ? {} : withOutdated(updated, all)),
+        ...(updated === undefined || all === undefined ? undefined : withOutdated(updated, all)),
         state:
           ready === undefined
             ? progressing === "True"

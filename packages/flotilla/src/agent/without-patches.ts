@@ -3,6 +3,7 @@
  * tools. Finalizers are removed by a patch everywhere else; for Works, that patch becomes an update with the
  * resourceVersion that the patch names.
  */
+import { defined } from "@flotilla/base";
 import { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
@@ -30,7 +31,7 @@ export function withoutPatches(client: Client, works: Lister<Work>): Client {
         ...work,
         metadata: {
           ...work.metadata,
-          ...(metadata.resourceVersion !== null && { resourceVersion: metadata.resourceVersion }),
+          ...defined({ resourceVersion: metadata.resourceVersion !== null ? metadata.resourceVersion : undefined }),
           finalizers: metadata.finalizers ?? [],
         },
       };

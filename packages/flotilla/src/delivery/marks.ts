@@ -2,6 +2,7 @@
  * Marks that identify objects delivered by Flotilla on a member. The label is Karmada's, so that users can migrate in
  * both directions.
  */
+import { defined } from "@flotilla/base";
 import { hash } from "node:crypto";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -111,9 +112,12 @@ export function releasePatch(
   return {
     metadata: {
       labels: ours(metadata.labels),
-      annotations: { ...ours(metadata.annotations), ...(returnTo !== undefined && { [RELEASED_FROM]: returnTo }) },
+      annotations: { ...ours(metadata.annotations), ...defined({ [RELEASED_FROM]: returnTo }) },
       // Field ownership is computed from one version of the object and is valid only for that version.
-      ...(rest && { managedFields: rest as unknown as Json[], resourceVersion: metadata.resourceVersion ?? null }),
+      ...defined({
+        managedFields: rest ? (rest as unknown as Json[]) : undefined,
+        resourceVersion: rest ? (metadata.resourceVersion ?? null) : undefined,
+      }),
     },
   };
 }

@@ -5,7 +5,7 @@
  */
 import { fieldSetDifference, hasField, singleField, unionOf } from "@flotilla/apimachinery";
 import type { FieldSet, KubernetesObject, ManagedFieldsEntry } from "@flotilla/apimachinery";
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { holdsIn } from "./compare.ts";
 import { parseKey } from "./drift.ts";
@@ -98,7 +98,7 @@ function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | un
   if (!unstated) return [set, undefined];
   const { "f:template": _template, ...rest } = spec;
   return [
-    { ...set, "f:spec": { ...rest, ...(stated && { "f:template": stated }) } },
+    { ...set, "f:spec": { ...rest, ...omitZero({ "f:template": stated }) } },
     { "f:spec": { "f:template": unstated } },
   ];
 }

@@ -3,6 +3,7 @@
  * several and stays until the last one releases it; it may have existed before. An object that a Karmada Work marked
  * belongs to that Work and is left alone. Pure.
  */
+import { defined } from "@flotilla/base";
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import { APPLIED_DIGEST, deliveringWork, digestOf } from "./marks.ts";
@@ -81,7 +82,7 @@ function withoutReference({ metadata }: Manifest, { uid: holder }: OwnerReferenc
   return {
     metadata: {
       ownerReferences: (left.length > 0 ? left : null) as unknown as Json,
-      ...(isNoted && { annotations: { [APPLIED_DIGEST]: null } }),
+      ...defined({ annotations: isNoted ? { [APPLIED_DIGEST]: null } : undefined }),
       uid: metadata.uid ?? null,
       resourceVersion: metadata.resourceVersion ?? null,
     },

@@ -2,6 +2,7 @@
  * Plans dependencies: the second half of a plan. It follows from the bindings planned in the first half, as the
  * dependency stage follows from the stored bindings.
  */
+import { defined } from "@flotilla/base";
 import { applyMergePatch, gvkOf } from "@flotilla/apimachinery";
 import type { Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -67,19 +68,9 @@ async function recordDependencies(
   const unmanaged = template.metadata.annotations?.[UNMANAGED];
   try {
     const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
-    return {
-      ...binding,
-      metadata: {
-        ...binding.metadata,
-        annotations: {
-          ...annotations,
-          ...(needed.length > 0 && {
-            [DEPENDENCIES]: formatReferences(needed),
-            ...(unmanaged !== undefined && { [UNMANAGED]: unmanaged }),
-          }),
-        },
-      },
-    };
+    if (needed.length > 0)
+      Object.assign(annotations, { [DEPENDENCIES]: formatReferences(needed) }, defined({ [UNMANAGED]: unmanaged }));
+    return { ...binding, metadata: { ...binding.metadata, annotations } };
   } catch (error) {
     if (!(error instanceof InterpretError)) throw error;
     problems.push(error.message);
@@ -143,7 +134,7 @@ async function attach(
     ...base,
     template: plan?.template ?? object,
     binding,
-    ...(plan?.schedule && { schedule: plan.schedule }),
+    ...defined({ schedule: plan?.schedule }),
     release: copies?.begins,
     works: { before: worksBefore, after: copies?.desired ?? worksBefore },
   };

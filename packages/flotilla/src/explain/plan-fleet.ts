@@ -2,7 +2,7 @@
 import { HUB } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
-import { compareText, isObject, omitZero } from "@flotilla/base";
+import { compareText, isObject, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { prune } from "../interpreter/prune.ts";
@@ -241,5 +241,11 @@ function shown(work: DeepReadonly<Work>): JsonObject {
 function comparable(template: Template): JsonObject {
   const { status: _, metadata, ...rest } = template as unknown as JsonObject;
   const { labels, annotations } = isObject(metadata) ? metadata : {};
-  return { ...rest, metadata: { ...(isObject(labels) && { labels }), ...(isObject(annotations) && { annotations }) } };
+  return {
+    ...rest,
+    metadata: defined({
+      labels: isObject(labels) ? labels : undefined,
+      annotations: isObject(annotations) ? annotations : undefined,
+    }),
+  };
 }

@@ -4,7 +4,7 @@
  */
 import type { Kind } from "@flotilla/apimachinery";
 import { argoDefinitions } from "@flotilla/argo";
-import { isObject } from "@flotilla/base";
+import { isObject, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { Cluster, karmadaDefinitions, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { customResourceDefinitionOf, servedKinds } from "@flotilla/kubernetes";
@@ -93,8 +93,7 @@ function openAt(schema: JsonObject, [field, ...rest]: readonly string[]): JsonOb
   }
   return {
     ...schema,
-    ...(Object.keys(properties).length > 0 && { properties }),
-    ...(field === undefined && { "x-kubernetes-preserve-unknown-fields": true }),
+    ...omitEmpty({ properties, "x-kubernetes-preserve-unknown-fields": field === undefined ? true : undefined }),
   };
 }
 

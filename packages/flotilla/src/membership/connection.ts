@@ -5,6 +5,7 @@
  * Users of the hub write all of this and may not know this machine: no local file or program is ever used to reach a
  * member.
  */
+import { defined } from "@flotilla/base";
 import type { Cluster } from "@flotilla/karmada";
 import type { Secret } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly, Json, JsonObject } from "@flotilla/base";
@@ -74,9 +75,11 @@ export async function openConnection(
   const { server, ca, insecure, proxyUrl, proxyHeaders } = address;
   const entry: JsonObject = {
     server,
-    ...(ca !== undefined && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
-    ...(insecure && { "insecure-skip-tls-verify": true }),
-    ...(proxyUrl !== undefined && { "proxy-url": proxyUrl }),
+    ...defined({
+      "certificate-authority-data": ca === undefined ? undefined : Buffer.from(ca).toString("base64"),
+      "insecure-skip-tls-verify": insecure ? true : undefined,
+      "proxy-url": proxyUrl,
+    }),
   };
   const named = <T extends Json | object>(value: T): ReadonlyMap<string, T> => new Map([[cluster, value]]);
   const kubeconfig: Kubeconfig = {

@@ -4,7 +4,7 @@
  */
 import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
-import { FlotillaError, isObject } from "@flotilla/base";
+import { FlotillaError, isObject, defined } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { readJson, readText } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -53,7 +53,7 @@ export function createDiscovery(client: Client, cluster: string): Discovery {
     const known = documents.get(path);
     const { status, etag, json } = await ask(
       path,
-      { accept: AGGREGATED, ...(known && { "if-none-match": known.etag }) },
+      { accept: AGGREGATED, ...defined({ "if-none-match": known?.etag }) },
       signal,
     );
     if (status === 304 && known) return known.found;

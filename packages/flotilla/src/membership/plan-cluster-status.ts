@@ -1,7 +1,7 @@
 /** Computes a Cluster's status from the observations of the member. Pure. */
 import { RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
-import { equalJson, formatTime } from "@flotilla/base";
+import { equalJson, formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import type { NextCondition } from "@flotilla/apimachinery";
@@ -39,9 +39,10 @@ export function planClusterStatus(
   // A member that cannot be observed, or is not ready yet, keeps its last known facts.
   const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";
   if (isCollected && facts) conditions = withCondition(conditions, enablementsCondition(facts), now);
+  const collected = isCollected ? facts : undefined;
   const status = {
     ...before,
-    ...(isCollected && facts && { kubernetesVersion: facts.version, apiEnablements: facts.apiEnablements }),
+    ...defined({ kubernetesVersion: collected?.version, apiEnablements: collected?.apiEnablements }),
     ...(isCollected && capacity),
     conditions,
   };

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { createFakeClock, MetricsText } from "@flotilla/base";
+import { createFakeClock, MetricsText, defined } from "@flotilla/base";
 import { createPropagationLatency } from "./propagation-latency.ts";
 
 const CREATED = "1970-01-01T00:00:00Z";
@@ -30,7 +30,7 @@ const work = (cluster: string, generation: number, status?: object): Work =>
     kind: "Work",
     metadata: { name: "web", namespace: `karmada-es-${cluster}`, generation },
     spec: { workload: { manifests: [copy(generation)] } },
-    ...(status && { status: { manifestStatuses: [{ identifier: {}, status }] } }),
+    ...defined({ status: status ? { manifestStatuses: [{ identifier: {}, status }] } : undefined }),
   }) as unknown as Work;
 
 function setUp({ targets = ["paris", "oslo"], policyCreated = CREATED } = {}) {

@@ -78,10 +78,9 @@ export function bindingRecord(binding: Binding): {
 } {
   const scope = scopeOf(binding);
   const { namespace = "", name } = binding.metadata;
-  return {
-    labels: { [scope.id]: bindingId(binding) },
-    annotations: { ...(scope.namespace && { [scope.namespace]: namespace }), [scope.name]: name },
-  };
+  const record = { labels: { [scope.id]: bindingId(binding) }, annotations: { [scope.name]: name } };
+  if (scope.namespace) record.annotations = { [scope.namespace]: namespace, ...record.annotations };
+  return record;
 }
 
 /** The binding of this scope that owns a Work. */

@@ -87,7 +87,8 @@ export async function recordNamedPods(
   const left = open.filter((name) => !known.has(name));
   return {
     pods: names.map((name) => known.get(name)).filter((entry) => entry !== undefined),
-    ...(left.length > 0 && { open: left, unasked }),
+    open: left.length > 0 ? left : undefined,
+    unasked: left.length > 0 ? unasked : undefined,
   };
 }
 

@@ -3,7 +3,7 @@
  * neither placement nor health. Reading v1alpha1 drops fields that it lacks; `../webhook/webhook.ts` rejects writes in
  * that version.
  */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 
 const GROUP = "work.karmada.io";
 /** The fields of the object reference that v1alpha1 keeps. */
@@ -16,7 +16,7 @@ export function fromStorage(object: JsonObject): JsonObject {
   return {
     ...rest,
     apiVersion: `${GROUP}/v1alpha1`,
-    ...(isObject(spec) && { spec: olderSpec(spec) }),
+    ...defined({ spec: isObject(spec) ? olderSpec(spec) : undefined }),
     status: isObject(status) ? sharedStatus(status) : {},
   };
 }
@@ -38,8 +38,10 @@ export function toStorage(object: JsonObject): JsonObject {
   return {
     ...rest,
     apiVersion: `${GROUP}/v1alpha2`,
-    ...(isObject(spec) && { spec: newerSpec(spec) }),
-    ...(isObject(status) && { status: sharedStatus(status) }),
+    ...defined({
+      spec: isObject(spec) ? newerSpec(spec) : undefined,
+      status: isObject(status) ? sharedStatus(status) : undefined,
+    }),
   };
 }
 
@@ -47,7 +49,9 @@ function newerSpec({ resource, clusters }: JsonObject): JsonObject {
   const { resourcePerReplicas, replicas } = isObject(resource) ? resource : {};
   return {
     resource: only(resource, REFERENCE),
-    ...(resourcePerReplicas !== undefined && { replicaRequirements: { resourceRequest: resourcePerReplicas } }),
+    ...defined({
+      replicaRequirements: resourcePerReplicas === undefined ? undefined : { resourceRequest: resourcePerReplicas },
+    }),
     ...given("replicas", replicas),
     ...given("clusters", items(clusters, TARGET)),
   };

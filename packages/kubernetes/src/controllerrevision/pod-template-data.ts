@@ -6,7 +6,7 @@
  */
 import type { ControllerRevision } from "./controllerrevision-kind.ts";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { invariant, isObject } from "@flotilla/base";
+import { invariant, isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 
 export type PodTemplate = DeepReadonly<PodTemplateSpec>;
@@ -33,12 +33,17 @@ function replacement({ spec = {}, metadata, ...rest }: JsonObject, zeroTime: Zer
   return {
     ...rest,
     $patch: "replace",
-    metadata: { ...(isObject(metadata) && metadata), ...(zeroTime === "null" && { creationTimestamp: null }) },
+    metadata: {
+      ...(isObject(metadata) && metadata),
+      ...defined({ creationTimestamp: zeroTime === "null" ? null : undefined }),
+    },
     spec: {
       ...podSpec,
       containers: Array.isArray(containers) ? withResources(containers) : null,
-      ...(Array.isArray(initContainers) && { initContainers: withResources(initContainers) }),
-      ...(Array.isArray(ephemeralContainers) && { ephemeralContainers: withResources(ephemeralContainers) }),
+      ...defined({
+        initContainers: Array.isArray(initContainers) ? withResources(initContainers) : undefined,
+        ephemeralContainers: Array.isArray(ephemeralContainers) ? withResources(ephemeralContainers) : undefined,
+      }),
     },
   };
 }

@@ -1,5 +1,5 @@
 /** CronJob: each member runs its own schedule; the template shows all active runs and the latest schedule times. */
-import { omitZero } from "@flotilla/base";
+import { omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
 import { reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
@@ -26,8 +26,7 @@ export const cronJobInterpreter: KindInterpreter<CronJob> = {
     } = statusOf(cronJob) ?? {};
     return withStatus(cronJob, {
       ...others,
-      ...(active.length > 0 && { active }),
-      ...omitZero({ lastScheduleTime, lastSuccessfulTime }),
+      ...omitEmpty({ active, lastScheduleTime, lastSuccessfulTime }),
     });
   },
   dependencies: ({ metadata, spec }) => podDependencies(spec?.jobTemplate?.spec?.template, metadata.namespace),

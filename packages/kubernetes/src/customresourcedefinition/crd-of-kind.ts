@@ -2,7 +2,7 @@
  * Converts between kinds and CustomResourceDefinitions. `customResourceDefinitionOf` is for profiles, which serve our
  * custom kinds as CRDs; `kindOfCustomResourceDefinition` is for CRDs that clients create.
  */
-import { InvariantError, copy, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
+import { InvariantError, copy, type DeepReadonly, type JsonObject, omitZero, defined, omitEmpty } from "@flotilla/base";
 import type { Column, Kind, KindVersion, KubernetesObject, Schema } from "@flotilla/apimachinery";
 import type { CustomResourceDefinition } from "./customresourcedefinition-kind.ts";
 import type { CustomResourceDefinitionVersion } from "@flotilla/apimachinery/facts/apiextensions-v1.ts";
@@ -17,16 +17,16 @@ export function customResourceDefinitionOf(kind: Kind): CustomResourceDefinition
   return {
     apiVersion: "apiextensions.k8s.io/v1",
     kind: "CustomResourceDefinition",
-    metadata: { name: `${plural}.${group}`, ...(labels && { labels: { ...labels } }) },
+    metadata: { name: `${plural}.${group}`, ...defined({ labels: labels && { ...labels } }) },
     spec: {
       group,
       names: {
         plural,
         singular,
-        ...(kind.shortNames?.length && { shortNames: [...kind.shortNames] }),
+        ...omitEmpty({ shortNames: kind.shortNames && [...kind.shortNames] }),
         kind: kind.kind,
         listKind: `${kind.kind}List`,
-        ...(kind.categories?.length && { categories: [...kind.categories] }),
+        ...omitEmpty({ categories: kind.categories && [...kind.categories] }),
       },
       scope,
       versions: Object.entries(kind.versions).map(([name, version]) =>
@@ -52,17 +52,15 @@ function definitionVersion(
     name,
     served: true,
     storage,
-    ...(version.deprecationWarning !== undefined && {
-      deprecated: true,
+    ...defined({
+      deprecated: version.deprecationWarning === undefined ? undefined : true,
       deprecationWarning: version.deprecationWarning,
     }),
     schema: { openAPIV3Schema: version.schema as JsonObject },
-    ...((status || scale) && {
-      subresources: { ...(status && { status: {} }), ...(scale && { scale: { ...scale } }) },
-    }),
-    ...(columns.length > 0 && { additionalPrinterColumns: columns }),
-    ...(version.selectableFields && {
-      selectableFields: version.selectableFields.map((jsonPath) => ({ jsonPath })),
+    ...defined({
+      subresources: status || scale ? defined({ status: status && {}, scale: scale && { ...scale } }) : undefined,
+      additionalPrinterColumns: columns.length > 0 ? columns : undefined,
+      selectableFields: version.selectableFields?.map((jsonPath) => ({ jsonPath })),
     }),
   };
 }
@@ -84,7 +82,7 @@ export function kindOfCustomResourceDefinition(
     scope: scope === "Cluster" ? "Cluster" : "Namespaced",
     storageVersion: storage?.name ?? "",
     versions: Object.fromEntries(served.map((version) => [version.name, kindVersion(version)])),
-    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
+    subresources: defined({ status: status && (true as const), scale: scale && { ...scale } }),
     builtIn: false,
     hasGeneration: true,
   };
@@ -101,10 +99,12 @@ function kindVersion({
 }: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
   const { status, scale } = subresources;
   return {
-    subresources: { ...(status && { status: true }), ...(scale && { scale: { ...scale } }) },
+    subresources: defined({ status: status && (true as const), scale: scale && { ...scale } }),
     schema: (schema?.openAPIV3Schema ?? { type: "object", "x-kubernetes-preserve-unknown-fields": true }) as Schema,
     columns: copy(additionalPrinterColumns) as Column[],
-    ...(selectableFields && { selectableFields: selectableFields.map(({ jsonPath }) => jsonPath) }),
-    ...(deprecated && { deprecationWarning: deprecationWarning ?? `version ${name} is deprecated` }),
+    ...defined({
+      selectableFields: selectableFields?.map(({ jsonPath }) => jsonPath),
+      deprecationWarning: deprecated ? (deprecationWarning ?? `version ${name} is deprecated`) : undefined,
+    }),
   };
 }

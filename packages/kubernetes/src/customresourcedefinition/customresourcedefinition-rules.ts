@@ -1,4 +1,5 @@
 /** Defaults and validation of CustomResourceDefinition. */
+import { defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, isCheckedFormat, schemasWithin } from "@flotilla/apimachinery";
 import type { AnyAdmission, Schema } from "@flotilla/apimachinery";
@@ -28,8 +29,10 @@ function complete(given: Definition): Definition {
       ...spec,
       names: {
         ...spec.names,
-        ...(!singular && kind !== "" && { singular: kind.toLowerCase() }),
-        ...(!listKind && kind !== "" && { listKind: `${kind}List` }),
+        ...defined({
+          singular: !singular && kind !== "" ? kind.toLowerCase() : undefined,
+          listKind: !listKind && kind !== "" ? `${kind}List` : undefined,
+        }),
       },
       conversion:
         service && service.port === undefined

@@ -1,4 +1,5 @@
 /** A pod of a DaemonSet: bound to one node by name, with tolerations for node problems. */
+import { omitZero } from "@flotilla/base";
 import type { DaemonSet } from "./daemonset-kind.ts";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Pod } from "../pod/pod-kind.ts";
@@ -60,7 +61,7 @@ export function daemonPod(set: PerNodeSet, node: string, hash: string, random: R
     ...pod,
     metadata: {
       ...pod.metadata,
-      labels: { ...pod.metadata.labels, ...(generation && { [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash },
+      labels: { ...pod.metadata.labels, ...omitZero({ [GENERATION_LABEL]: generation }), [REVISION_LABEL]: hash },
     },
     // The node was already selected by the template's node constraints; the scheduler needs only its name.
     spec: {

@@ -1,4 +1,5 @@
 /** Builds the smallest valid object of a kind, for the contract suites and for reference. */
+import { defined } from "@flotilla/base";
 import { formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -11,7 +12,7 @@ export function exampleOf(kind: Kind, fields: JsonObject = {}): KubernetesObject
     kind: kind.kind,
     metadata: {
       name: "web",
-      ...(kind.scope === "Namespaced" && { namespace: "shop" }),
+      ...defined({ namespace: kind.scope === "Namespaced" ? "shop" : undefined }),
       ...(metadata as JsonObject | undefined),
     },
     ...rest,

@@ -4,7 +4,7 @@
  * Reads: the Deployment, its previous status, its ReplicaSets. Writes nothing.
  */
 import type { DeploymentCondition, DeploymentStatus } from "@flotilla/apimachinery/facts/apps-v1.ts";
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { timeMs } from "../pod/pod-state.ts";
 import type { ReadonlyReplicaSet } from "../replicaset/plan-replicaset.ts";
@@ -44,9 +44,11 @@ export function planDeploymentStatus(
   return {
     observedGeneration: deployment.metadata.generation ?? 0,
     ...present,
-    ...(isTerminatingKnown && { terminatingReplicas: sumOf(all, ({ status }) => status?.terminatingReplicas) }),
+    ...defined({
+      terminatingReplicas: isTerminatingKnown ? sumOf(all, ({ status }) => status?.terminatingReplicas) : undefined,
+    }),
     conditions: [...conditions],
-    ...(before?.collisionCount !== undefined && { collisionCount: before.collisionCount }),
+    ...defined({ collisionCount: before?.collisionCount }),
   };
 }
 

@@ -6,7 +6,7 @@
  * Deployment and its ReplicaSets. Writes nothing; `deployment-controller.ts` executes the plan.
  */
 import { DEPLOYMENT_DESIRED_REPLICAS_ANNOTATION } from "../well-known-names.ts";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { scaledValue } from "@flotilla/apimachinery";
@@ -216,7 +216,9 @@ function resized(
     spec: {
       ...set.spec,
       replicas: size,
-      ...((set.spec.minReadySeconds ?? 0) !== minReadySeconds && { minReadySeconds }),
+      ...defined({
+        minReadySeconds: (set.spec.minReadySeconds ?? 0) !== minReadySeconds ? minReadySeconds : undefined,
+      }),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** The Endpoints object of a Service: the older form of its addresses, all in one object. Pure. */
 import { ENDPOINTS_MANAGED_BY_LABEL, HEADLESS_SERVICE_LABEL } from "../well-known-names.ts";
 import type { Endpoints } from "./endpoints-kind.ts";
-import { compareText, equalJson } from "@flotilla/base";
+import { compareText, equalJson, defined, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isReady } from "../pod/pod-state.ts";
 import { addressTypesOf, isHeadless } from "./endpoints-view.ts";
@@ -35,7 +35,7 @@ export function planEndpoints(
   const { [HEADLESS_SERVICE_LABEL]: _headless, ...kept } = labels ?? {};
   const wantedLabels = {
     ...kept,
-    ...(isHeadless(service) && { [HEADLESS_SERVICE_LABEL]: "" }),
+    ...defined({ [HEADLESS_SERVICE_LABEL]: isHeadless(service) ? "" : undefined }),
     [ENDPOINTS_MANAGED_BY_LABEL]: MANAGED_BY,
   };
   const { [OVER_CAPACITY_ANNOTATION]: _capacity, ...annotations } = before?.metadata.annotations ?? {};
@@ -49,7 +49,7 @@ export function planEndpoints(
   const metadata = {
     ...(before?.metadata ?? { name, namespace: namespace || undefined }),
     labels: wantedLabels,
-    ...(Object.keys(wantedAnnotations).length > 0 && { annotations: wantedAnnotations }),
+    ...omitEmpty({ annotations: wantedAnnotations }),
   };
   return { apiVersion: "v1", kind: "Endpoints", metadata, subsets: subsets.length > 0 ? subsets : undefined };
 }

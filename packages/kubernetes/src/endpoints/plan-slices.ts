@@ -4,7 +4,7 @@
  */
 import { ENDPOINT_SLICE_MANAGED_BY_LABEL, SERVICE_NAME_LABEL, HEADLESS_SERVICE_LABEL } from "../well-known-names.ts";
 import { controllerReference } from "@flotilla/apimachinery";
-import { compareText, equalJson } from "@flotilla/base";
+import { compareText, equalJson, defined } from "@flotilla/base";
 import { addressTypesOf, isHeadless } from "./endpoints-view.ts";
 import type { AddressType, Backend, Endpoint, EndpointPort, ReadonlyService, ReadonlySlice } from "./endpoints-view.ts";
 
@@ -127,7 +127,7 @@ function labelsOf(service: ReadonlyService): Record<string, string> {
   const { [HEADLESS_SERVICE_LABEL]: _headless, ...labels } = service.metadata.labels ?? {};
   return {
     ...labels,
-    ...(isHeadless(service) && { [HEADLESS_SERVICE_LABEL]: "" }),
+    ...defined({ [HEADLESS_SERVICE_LABEL]: isHeadless(service) ? "" : undefined }),
     [SERVICE_NAME_LABEL]: service.metadata.name,
     [ENDPOINT_SLICE_MANAGED_BY_LABEL]: MANAGED_BY,
   };

@@ -1,4 +1,5 @@
 /** Defaults and validation of PriorityLevelConfiguration. */
+import { defined } from "@flotilla/base";
 import { builtInAdmission, field, fill } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError } from "@flotilla/apimachinery";
 import type {
@@ -23,17 +24,20 @@ function withDefaults(spec: PriorityLevelConfigurationSpec): PriorityLevelConfig
   const queuing = limited?.limitResponse?.queuing;
   return {
     ...spec,
-    ...(limited && {
-      limited: {
-        ...fill(limited, { nominalConcurrencyShares: DEFAULT_SHARES, lendablePercent: 0 }),
-        ...(queuing &&
-          limited.limitResponse && {
-            limitResponse: { ...limited.limitResponse, queuing: withoutZeros(queuing) },
-          }),
-      },
-    }),
-    ...(spec.type === "Exempt" && {
-      exempt: fill(exempt ?? {}, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
+    ...defined({
+      limited: limited
+        ? {
+            ...fill(limited, { nominalConcurrencyShares: DEFAULT_SHARES, lendablePercent: 0 }),
+            ...defined({
+              limitResponse:
+                queuing && limited.limitResponse
+                  ? { ...limited.limitResponse, queuing: withoutZeros(queuing) }
+                  : undefined,
+            }),
+          }
+        : undefined,
+      exempt:
+        spec.type === "Exempt" ? fill(exempt ?? {}, { nominalConcurrencyShares: 0, lendablePercent: 0 }) : undefined,
     }),
   };
 }

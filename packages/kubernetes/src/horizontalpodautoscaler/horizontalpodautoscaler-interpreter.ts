@@ -1,4 +1,5 @@
 /** HorizontalPodAutoscaler: each member scales by itself; the template shows their total desired replicas. */
+import { omitZero } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
@@ -26,6 +27,6 @@ export const horizontalPodAutoscalerInterpreter: KindInterpreter<HorizontalPodAu
 
 /** The kind omits current replicas when zero, and always shows desired replicas. */
 const counts = (currentReplicas: number, desiredReplicas: number): JsonObject => ({
-  ...(currentReplicas !== 0 && { currentReplicas }),
+  ...omitZero({ currentReplicas }),
   desiredReplicas,
 });

@@ -3,7 +3,7 @@
  * that `v1` lacks are kept in annotations, in the form in which Kubernetes writes them, so both conversions are
  * lossless.
  */
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined } from "@flotilla/base";
 import type { HorizontalPodAutoscaler as V1 } from "@flotilla/apimachinery/facts/autoscaling-v1.ts";
 import type {
   HorizontalPodAutoscalerCondition,
@@ -69,12 +69,12 @@ export function toV1(stored: JsonObject): JsonObject {
     ({ type, resource }) =>
       type === "Resource" && resource?.name === "cpu" && resource.current?.averageUtilization !== undefined,
   );
-  const carried = {
-    ...(others.length > 0 && { [METRICS]: JSON.stringify(others.map(specToV1)) }),
-    ...(currentMetrics.length > 0 && { [CURRENT_METRICS]: JSON.stringify(currentMetrics.map(statusToV1)) }),
-    ...(behavior && { [BEHAVIOR]: JSON.stringify(behaviorText(behavior)) }),
-    ...(conditions.length > 0 && { [CONDITIONS]: JSON.stringify(conditions.map(conditionText)) }),
-  };
+  const carried = defined({
+    [METRICS]: others.length > 0 ? JSON.stringify(others.map(specToV1)) : undefined,
+    [CURRENT_METRICS]: currentMetrics.length > 0 ? JSON.stringify(currentMetrics.map(statusToV1)) : undefined,
+    [BEHAVIOR]: behavior ? JSON.stringify(behaviorText(behavior)) : undefined,
+    [CONDITIONS]: conditions.length > 0 ? JSON.stringify(conditions.map(conditionText)) : undefined,
+  });
   const { scaleTargetRef, minReplicas, maxReplicas } = common;
   return {
     ...rest,
@@ -115,13 +115,16 @@ export function toV2(object: JsonObject): JsonObject {
       metrics: metrics.length > 0 ? metrics : [cpuMetric(DEFAULT_CPU_UTILIZATION)],
       behavior,
     },
-    ...((status ?? known ?? conditions) && {
-      status: {
-        ...counts,
-        currentReplicas: currentReplicas || undefined,
-        currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
-        conditions: conditions && conditions.length > 0 ? conditions : undefined,
-      },
+    ...defined({
+      status:
+        (status ?? known ?? conditions)
+          ? {
+              ...counts,
+              currentReplicas: currentReplicas || undefined,
+              currentMetrics: currentMetrics.length > 0 ? currentMetrics : undefined,
+              conditions: conditions && conditions.length > 0 ? conditions : undefined,
+            }
+          : undefined,
     }),
   } as unknown as JsonObject;
 }

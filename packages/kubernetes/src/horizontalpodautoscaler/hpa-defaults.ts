@@ -1,4 +1,5 @@
 /** Defaults of HorizontalPodAutoscaler `v2`. */
+import { defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { HPAScalingRules, HorizontalPodAutoscaler } from "@flotilla/apimachinery/facts/autoscaling-v2.ts";
 import { change, fill } from "@flotilla/apimachinery";
@@ -29,7 +30,7 @@ function completeRules(
 ): DeepReadonly<HPAScalingRules> {
   return {
     ...defaults,
-    ...(Array.isArray(sent?.policies) && sent.policies.length === 0 && { policies: [] }),
+    ...defined({ policies: Array.isArray(sent?.policies) && sent.policies.length === 0 ? [] : undefined }),
     ...rules,
   };
 }

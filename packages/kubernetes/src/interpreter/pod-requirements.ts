@@ -2,7 +2,7 @@
  * Computes the requirements of one pod of a template: its resource requests and node constraints, in the format of a
  * binding's `replicaRequirements`.
  */
-import { isObject, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitZero, defined } from "@flotilla/base";
 import {
   addQuantities,
   compareQuantities,
@@ -42,7 +42,7 @@ export function podRequirements(template: DeepReadonly<PodTemplate> | undefined)
   const resourceRequest = resourceRequestOf(spec);
   if (!nodeClaim && !resourceRequest) return undefined;
   // Scripts of users get it, and an undefined field would be null there.
-  return { ...omitZero({ nodeClaim, resourceRequest }) };
+  return omitZero({ nodeClaim, resourceRequest });
 }
 
 function nodeClaimOf({
@@ -56,8 +56,10 @@ function nodeClaimOf({
   if (!nodeSelector && !tolerations?.length && !hardNodeAffinity) return undefined;
   return {
     ...omitZero({ hardNodeAffinity }),
-    ...(nodeSelector && Object.keys(nodeSelector).length > 0 && { nodeSelector: { ...nodeSelector } }),
-    ...(tolerations?.length && { tolerations: tolerations.map(bareToleration) }),
+    ...defined({
+      nodeSelector: nodeSelector && Object.keys(nodeSelector).length > 0 ? { ...nodeSelector } : undefined,
+      tolerations: tolerations?.length ? tolerations.map(bareToleration) : undefined,
+    }),
   };
 }
 

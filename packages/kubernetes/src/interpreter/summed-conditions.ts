@@ -2,7 +2,7 @@
  * Sums the members' conditions onto the template, so that clients that wait for a condition of the kind work on the hub
  * too. Karmada's rules have no conditions, so this is beside them: what the rules return stays as recorded.
  */
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { conditionsIn } from "./joined-conditions.ts";
 import type { StatusItem } from "./status-item.ts";
@@ -116,7 +116,7 @@ function sumAnywhere(type: string, reports: readonly Report[]): JsonObject {
   return {
     type,
     status: found.length > 0 ? "True" : "False",
-    ...(textOf(first?.condition?.["reason"]) && { reason: textOf(first?.condition?.["reason"]) }),
+    ...omitZero({ reason: textOf(first?.condition?.["reason"]) }),
     message: found.length > 0 ? `True on ${listed(found)}` : commonMessage(reports),
   };
 }

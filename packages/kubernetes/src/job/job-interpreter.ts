@@ -3,7 +3,7 @@
  * changed again.
  */
 import { JOB_UID_LABEL, JOB_NAME_LABEL } from "../well-known-names.ts";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitZero } from "@flotilla/base";
 import { conditionsIn } from "../interpreter/joined-conditions.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import type { StatusItem } from "../interpreter/status-item.ts";
@@ -45,8 +45,10 @@ export const jobInterpreter: KindInterpreter<Job> = {
       ...desired,
       spec: {
         ...spec,
-        ...(matchLabels && { selector: { ...spec.selector, matchLabels } }),
-        ...(labels && { template: { ...spec.template, metadata: { ...spec.template?.metadata, labels } } }),
+        ...defined({
+          selector: matchLabels ? { ...spec.selector, matchLabels } : undefined,
+          template: labels ? { ...spec.template, metadata: { ...spec.template?.metadata, labels } } : undefined,
+        }),
       },
     };
   },
@@ -78,14 +80,16 @@ function prune(job: DeepReadonly<Job>): DeepReadonly<Job> {
     ...job,
     spec: {
       ...spec,
-      ...(isObject(selector?.matchLabels) && {
-        selector: { ...selector, matchLabels: withoutNames(selector.matchLabels, SELECTOR_LABELS) },
-      }),
-      ...(isObject(template?.metadata?.labels) && {
-        template: {
-          ...template,
-          metadata: { ...template.metadata, labels: withoutNames(template.metadata.labels, POD_LABELS) },
-        },
+      ...defined({
+        selector: isObject(selector?.matchLabels)
+          ? { ...selector, matchLabels: withoutNames(selector.matchLabels, SELECTOR_LABELS) }
+          : undefined,
+        template: isObject(template?.metadata?.labels)
+          ? {
+              ...template,
+              metadata: { ...template.metadata, labels: withoutNames(template.metadata.labels, POD_LABELS) },
+            }
+          : undefined,
       }),
     },
   };
@@ -122,7 +126,7 @@ function conditionsOf(items: readonly StatusItem[], statuses: readonly JsonObjec
     conditions.push({
       type,
       status: "True",
-      ...(time && { lastProbeTime: time, lastTransitionTime: time }),
+      ...omitZero({ lastProbeTime: time, lastTransitionTime: time }),
       reason,
       message,
     });

@@ -1,4 +1,5 @@
 /** Defaults and validation of Job. */
+import { defined } from "@flotilla/base";
 import { JOB_UID_LABEL, JOB_NAME_LABEL } from "../well-known-names.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import {
@@ -49,7 +50,7 @@ function prepare(job: Read, { operation }: Review<Job>): Read {
   const sharesLabels = !metadata.labels || metadata.labels === given;
   return {
     ...job,
-    metadata: { ...metadata, ...(sharesLabels && { labels: own }) },
+    metadata: { ...metadata, ...defined({ labels: sharesLabels ? own : undefined }) },
     spec: {
       ...spec,
       selector: { ...spec.selector, matchLabels },

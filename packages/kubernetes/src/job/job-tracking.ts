@@ -6,7 +6,7 @@
  * writes in this order.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import { formatTime, omitZero } from "@flotilla/base";
+import { formatTime, omitZero, defined } from "@flotilla/base";
 import type { Job } from "./job-kind.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import { judgeFailure } from "./failure-policy.ts";
@@ -133,7 +133,11 @@ export function planCounted(
   };
   if (!final || left.succeeded.length + left.failed.length > 0 || (status.terminating ?? 0) > 0) return counted;
   const conditions = [...(counted.conditions ?? []).filter(({ type }) => type !== final.type), final];
-  return { ...counted, conditions, ...(final.type === "Complete" && { completionTime: formatTime(nowMs) }) };
+  return {
+    ...counted,
+    conditions,
+    ...defined({ completionTime: final.type === "Complete" ? formatTime(nowMs) : undefined }),
+  };
 }
 
 function indexesOf(

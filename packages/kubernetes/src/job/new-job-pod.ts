@@ -1,6 +1,7 @@
 /**
  * A pod of a Job: the template with the finalizer that keeps it until it is counted, and with its index if it has one.
  */
+import { defined } from "@flotilla/base";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "../pod/pod-kind.ts";
 import type { DeepReadonly, Random } from "@flotilla/base";
@@ -45,7 +46,7 @@ export function jobPod(job: ReadonlyJob, random: Random, index?: number, replace
     spec: {
       ...pod.spec,
       containers: containers.map(withIndexVariable),
-      ...(initContainers && { initContainers: initContainers.map(withIndexVariable) }),
+      ...defined({ initContainers: initContainers?.map(withIndexVariable) }),
       hostname: `${name}-${index}`,
     },
   };
@@ -71,6 +72,6 @@ function failureAnnotations(job: ReadonlyJob, replaced: ReadonlyPod | undefined)
   else if (replaced) ignored++;
   return {
     [FAILURES_ANNOTATION]: String(counted),
-    ...(ignored > 0 && { [IGNORED_FAILURES_ANNOTATION]: String(ignored) }),
+    ...defined({ [IGNORED_FAILURES_ANNOTATION]: ignored > 0 ? String(ignored) : undefined }),
   };
 }

@@ -5,7 +5,7 @@
  * Complete when the last pod has ended and is counted. Reads a `JobView`; writes nothing, `job-controller.ts` executes
  * the plan.
  */
-import { formatTime } from "@flotilla/base";
+import { formatTime, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Job } from "./job-kind.ts";
 import { activePodsOrder, timeMs } from "../pod/pod-state.ts";
@@ -81,7 +81,7 @@ export function planJob(view: JobView, nowMs: number): JobPlan {
   if (isSuspended(job)) return { ...nothing, remove: active };
   const { remove, create, backoffMs } = planPods(view, nowMs);
   const waits = [deadlineInMs, backoffMs].filter((wait) => wait !== undefined);
-  return { ...nothing, remove, create, ...(waits.length > 0 && { againInMs: Math.min(...waits) }) };
+  return { ...nothing, remove, create, ...defined({ againInMs: waits.length > 0 ? Math.min(...waits) : undefined }) };
 }
 
 /**

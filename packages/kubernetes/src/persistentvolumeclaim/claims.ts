@@ -4,7 +4,7 @@
  * A workload kind defines the names, labels and owner of its claims; `makeClaims` builds them and `withClaimVolumes`
  * mounts them in the pod. An existing claim of the same name is reused, so the caller must skip creating it. Pure.
  */
-import { omitZero } from "@flotilla/base";
+import { omitZero, omitEmpty } from "@flotilla/base";
 import type { PersistentVolumeClaim } from "./persistentvolumeclaim-kind.ts";
 import type { PodSpec, Volume } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { OwnerReference } from "@flotilla/apimachinery";
@@ -40,7 +40,7 @@ export function makeClaims(
         name: nameOf(name),
         ...omitZero({ namespace }),
         labels: { ...template.metadata.labels, ...labels },
-        ...(owners.length > 0 && { ownerReferences: owners }),
+        ...omitEmpty({ ownerReferences: owners }),
       },
     });
   }

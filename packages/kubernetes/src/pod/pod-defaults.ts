@@ -2,7 +2,7 @@
  * Defaults of pods and pod templates that the fact tables do not define. Workloads of other projects use the same rules
  * for their templates.
  */
-import { skipUnchanged } from "@flotilla/base";
+import { skipUnchanged, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { change, changeItems, fill, formatQuantity } from "@flotilla/apimachinery";
 import type {
@@ -225,8 +225,7 @@ function withPodResources(spec: Read<PodSpec>): Read<PodSpec> {
     ...spec,
     resources: {
       ...spec.resources,
-      ...(Object.keys(allLimits).length > 0 && { limits: allLimits }),
-      ...(Object.keys(allRequests).length > 0 && { requests: allRequests }),
+      ...omitEmpty({ limits: allLimits, requests: allRequests }),
     },
   };
 }

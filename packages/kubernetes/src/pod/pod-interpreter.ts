@@ -1,6 +1,6 @@
 /** Pod: always one replica. Fields set by the member's admission and scheduler are kept. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitZero, defined, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
 import { reportedStatuses, withStatus } from "../interpreter/replica-status.ts";
@@ -35,8 +35,10 @@ export const podInterpreter: KindInterpreter<Pod> = {
       spec: {
         ...spec,
         ...omitZero({ nodeName, serviceAccountName, volumes }),
-        ...(spec.containers && { containers: retainMounts(spec.containers, containers) }),
-        ...(spec.initContainers && { initContainers: retainMounts(spec.initContainers, initContainers) }),
+        ...defined({
+          containers: spec.containers ? retainMounts(spec.containers, containers) : undefined,
+          initContainers: spec.initContainers ? retainMounts(spec.initContainers, initContainers) : undefined,
+        }),
       },
     };
   },
@@ -48,11 +50,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
     const phase = PHASES.find((each) => phases.has(each));
     const containerStatuses = statuses.flatMap((status) => containerSummaries(status["containerStatuses"]));
     const initContainerStatuses = statuses.flatMap((status) => containerSummaries(status["initContainerStatuses"]));
-    return withStatus(pod, {
-      ...omitZero({ phase }),
-      ...(containerStatuses.length > 0 && { containerStatuses }),
-      ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
-    });
+    return withStatus(pod, omitEmpty({ phase, containerStatuses, initContainerStatuses }));
   },
   isHealthy({ status }) {
     if (!isObject(status)) return false;

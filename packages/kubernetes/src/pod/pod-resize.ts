@@ -1,6 +1,6 @@
 /** `pods/resize`: changes the cpu and memory of a running pod and its containers. All other fields are kept. */
 import { MIRROR_POD_ANNOTATION } from "../well-known-names.ts";
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, defined } from "@flotilla/base";
 import { field } from "@flotilla/apimachinery";
 import type { FieldError, SpecPart } from "@flotilla/apimachinery";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "@flotilla/apimachinery/facts/core-v1.ts";
@@ -26,7 +26,9 @@ export const resizePart: SpecPart = {
     const spec: ReadSpec = {
       ...rest,
       containers: withResources(now.containers, before.containers),
-      ...(before.initContainers && { initContainers: withResources(now.initContainers, before.initContainers) }),
+      ...defined({
+        initContainers: before.initContainers ? withResources(now.initContainers, before.initContainers) : undefined,
+      }),
       resources: now.resources,
     };
     return spec;

@@ -1,6 +1,6 @@
 /** PodDisruptionBudget: each member enforces its own; the template shows the sums. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero, defined } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import {
   countIn,
@@ -38,7 +38,7 @@ export const podDisruptionBudgetInterpreter: KindInterpreter<PodDisruptionBudget
     });
     return replaceStatus(budget, {
       ...Object.fromEntries(COUNTERS.map((field) => [field, int32SumOf(statuses, field)])),
-      ...(disrupted.length > 0 && { disruptedPods: Object.fromEntries(disrupted) as JsonObject }),
+      ...defined({ disruptedPods: disrupted.length > 0 ? (Object.fromEntries(disrupted) as JsonObject) : undefined }),
     });
   },
   isHealthy: (budget) => countIn(budget, "currentHealthy") >= countIn(budget, "desiredHealthy"),

@@ -21,8 +21,7 @@ export const serviceInterpreter: KindInterpreter<Service> = {
       ...desired,
       spec: {
         ...desired.spec,
-        ...(healthCheckNodePort > 0 && { healthCheckNodePort }),
-        ...omitZero({ clusterIP }),
+        ...omitZero({ healthCheckNodePort, clusterIP }),
       },
     };
   },

@@ -2,6 +2,7 @@
  * ServiceAccount: secrets that the member generated are kept in its lists; removing them would make the member generate
  * new ones forever.
  */
+import { omitEmpty } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
@@ -22,8 +23,7 @@ export const serviceAccountInterpreter: KindInterpreter<ServiceAccount> = {
     const imagePullSecrets = union(desired.imagePullSecrets, observed.imagePullSecrets);
     return {
       ...desired,
-      ...(secrets.length > 0 && { secrets }),
-      ...(imagePullSecrets.length > 0 && { imagePullSecrets }),
+      ...omitEmpty({ secrets, imagePullSecrets }),
     };
   },
   prune(account) {

@@ -1,5 +1,5 @@
 /** Defaults and validation of StatefulSet. */
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, defined } from "@flotilla/base";
 import {
   builtInAdmission,
   change,
@@ -121,8 +121,9 @@ function checkOwnTemplate(
   const claimed = [...names].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   const spec = {
     ...given,
-    ...(claims.length > 0 && {
-      volumes: [...claimed, ...(given.volumes ?? []).filter(({ name }) => !names.has(name))],
+    ...defined({
+      volumes:
+        claims.length > 0 ? [...claimed, ...(given.volumes ?? []).filter(({ name }) => !names.has(name))] : undefined,
     }),
   } as Read<PodSpec>;
   checkTemplate(errors, "spec.template", { ...template, spec });

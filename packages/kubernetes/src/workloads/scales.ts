@@ -4,7 +4,7 @@
  */
 import { ApiError, formatApiVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
@@ -64,14 +64,17 @@ export function createScales(client: Client): Scales {
     body: JsonObject | undefined,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    const headers = { accept: "application/json", ...(body && { "content-type": "application/json" }) };
+    const headers = {
+      accept: "application/json",
+      ...defined({ "content-type": body ? "application/json" : undefined }),
+    };
     const answer = await client.raw(
       {
         method,
         cluster: target.cluster,
         path,
         headers,
-        ...(body && { body: new TextEncoder().encode(JSON.stringify(body)) }),
+        ...defined({ body: body ? new TextEncoder().encode(JSON.stringify(body)) : undefined }),
       },
       signal,
     );

@@ -55,7 +55,11 @@ export function formatText(
       if (isTooWide) text += "%!(BADWIDTH)";
       if (isTooPrecise) text += "%!(BADPREC)";
       text += formatValue(
-        { ...directive, ...(isTooWide && { width: undefined }), ...(isTooPrecise && { precision: undefined }) },
+        {
+          ...directive,
+          width: isTooWide ? undefined : directive.width,
+          precision: isTooPrecise ? undefined : directive.precision,
+        },
         given[used],
         textOf,
       );

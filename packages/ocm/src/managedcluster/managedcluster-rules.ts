@@ -5,7 +5,7 @@
  * Upstream validates the name only when there are client configs. A cluster whose name is invalid for a namespace is
  * unusable, so it is always rejected here.
  */
-import { formatTime, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { formatTime, type DeepReadonly, type JsonObject, defined } from "@flotilla/base";
 import { decodedPart, dnsLabelProblems, parseGoUrl } from "@flotilla/apimachinery";
 import type { AnyAdmission, KindRef, Review } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
@@ -46,9 +46,9 @@ function decoded({ object, settled }: Review<ManagedCluster>): Read {
     spec: {
       ...given,
       hubAcceptsClient: given.hubAcceptsClient ?? false,
-      ...(configs && { managedClusterClientConfigs: configs.map((config) => ({ ...config, url: config?.url ?? "" })) }),
-      ...(taints && {
-        taints: taints.map((taint) => ({ ...taint, key: taint?.key ?? "", effect: taint?.effect ?? "" })),
+      ...defined({
+        managedClusterClientConfigs: configs?.map((config) => ({ ...config, url: config?.url ?? "" })),
+        taints: taints?.map((taint) => ({ ...taint, key: taint?.key ?? "", effect: taint?.effect ?? "" })),
       }),
     },
   };

@@ -1,5 +1,5 @@
 /** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
-import { omitZero } from "@flotilla/base";
+import { omitEmpty } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { latestOf, podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
@@ -31,11 +31,7 @@ export const advancedCronJobInterpreter: KindInterpreter<AdvancedCronJob> = {
     const type = lastOf("type");
     const lastScheduleTime = latestOf(statuses.map((status) => textOf(status["lastScheduleTime"])));
     const { active: _active, type: _type, lastScheduleTime: _time, ...others } = statusOf(cronJob) ?? {};
-    return withStatus(cronJob, {
-      ...others,
-      ...(active.length > 0 && { active }),
-      ...omitZero({ type, lastScheduleTime }),
-    });
+    return withStatus(cronJob, { ...others, ...omitEmpty({ active, type, lastScheduleTime }) });
   },
   dependencies({ apiVersion, kind, metadata, spec }) {
     const { jobTemplate, broadcastJobTemplate, imageListPullJobTemplate: pull } = spec?.template ?? {};

@@ -2,6 +2,7 @@
  * The shared parts of OpenKruise's kinds: a status, schemas from its CRDs, and either v1alpha1 alone or two versions of
  * which the newer is stored.
  */
+import { defined } from "@flotilla/base";
 import { definitionSchema, describedKind, lazyVersion } from "@flotilla/apimachinery";
 import type {
   Column,
@@ -60,10 +61,10 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     scope,
     storageVersion: conversion ? "v1beta1" : "v1alpha1",
     versions: {
-      ...(conversion && { v1beta1: lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")) }),
+      ...defined({ v1beta1: conversion ? lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")) : undefined }),
       v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), conversion),
     },
-    subresources: { status: true, ...(hasScale && { scale: SCALE }) },
+    subresources: { status: true, ...defined({ scale: hasScale ? SCALE : undefined }) },
     builtIn: false,
     hasGeneration: true,
     definitionLabels: DEFINITION_LABELS,

@@ -3,7 +3,7 @@
  * refers to each member's own nodes and is kept, and so is an absent limit.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty } from "@flotilla/base";
 import {
   pickFields,
   podDependencies,
@@ -58,8 +58,7 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
     return replaceStatus(job, {
       ...others,
       ...Object.fromEntries(COUNTERS.map((field) => [field, sumOf(statuses, field)])),
-      ...omitZero({ phase }),
-      ...(conditions.length > 0 && { conditions }),
+      ...omitEmpty({ phase, conditions }),
     });
   },
   isHealthy({ status = {} }) {

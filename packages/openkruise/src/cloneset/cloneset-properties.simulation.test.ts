@@ -41,8 +41,7 @@ function applied(spec: Spec, { replicas, image, partition, env }: Step): Spec {
   const next = {
     ...container,
     name: "main",
-    ...defined({ image }),
-    ...(env !== undefined && { env: [{ name: "MODE", value: env }] }),
+    ...defined({ image, env: env === undefined ? undefined : [{ name: "MODE", value: env }] }),
   };
   return {
     ...spec,

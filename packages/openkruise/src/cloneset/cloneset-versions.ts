@@ -9,7 +9,7 @@ import {
   PREDOWNLOAD_TIMEOUT_ANNOTATION,
 } from "../api/kruise-names.ts";
 import { EXCLUDE_PREPARING_DELETE_LABEL } from "./cloneset-names.ts";
-import { isObject, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, defined, omitZero, omitEmpty } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import { definitionSchema } from "@flotilla/apimachinery";
 import { objectAt, fieldUnlessEmpty, property, withProperties } from "../api/conversion.ts";
@@ -57,8 +57,10 @@ export function specToBeta(object: JsonObject): JsonObject {
 function scaleToBeta({ disablePVCReuse, ...rest }: JsonObject, isExcluding: boolean): JsonObject {
   return fieldUnlessEmpty("scaleStrategy", {
     ...rest,
-    ...(disablePVCReuse !== true && { enablePVCReuse: true }),
-    ...(isExcluding && { excludePreparingDelete: true }),
+    ...defined({
+      enablePVCReuse: disablePVCReuse !== true ? true : undefined,
+      excludePreparingDelete: isExcluding ? true : undefined,
+    }),
   });
 }
 
@@ -73,14 +75,11 @@ function updateToBeta(strategy: JsonObject | undefined, annotations: JsonObject)
   const rollingUpdate: JsonObject = {
     ...defined({ podUpdatePolicy: type }),
     ...rolling,
-    ...(Object.keys(inPlace).length > 0 && { inPlaceUpdateStrategy: inPlace }),
+    ...omitEmpty({ inPlaceUpdateStrategy: inPlace }),
   };
   if (strategy === undefined && Object.keys(rollingUpdate).length === 0) return {};
   return {
-    updateStrategy: {
-      ...(type !== undefined && { type: "RollingUpdate" }),
-      ...(Object.keys(rollingUpdate).length > 0 && { rollingUpdate }),
-    },
+    updateStrategy: omitEmpty({ type: type === undefined ? undefined : "RollingUpdate", rollingUpdate }),
   };
 }
 
@@ -98,8 +97,11 @@ export function specToAlpha(object: JsonObject): JsonObject {
   const metadata = objectAt(object, "metadata");
   return {
     ...object,
-    ...(Object.keys(annotations).length > 0 && {
-      metadata: { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } },
+    ...defined({
+      metadata:
+        Object.keys(annotations).length > 0
+          ? { ...metadata, annotations: { ...objectAt(metadata, "annotations"), ...annotations } }
+          : undefined,
     }),
     spec: {
       ...rest,
@@ -127,10 +129,13 @@ function updateToAlpha(updateStrategy: JsonObject | undefined): { strategy?: Jso
   const strategy: JsonObject = {
     ...defined({ type: podUpdatePolicy }),
     ...rolling,
-    ...(isObject(inPlaceUpdateStrategy) &&
-      (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0) && {
-        inPlaceUpdateStrategy: inPlace,
-      }),
+    ...defined({
+      inPlaceUpdateStrategy:
+        isObject(inPlaceUpdateStrategy) &&
+        (Object.keys(inPlace).length > 0 || Object.keys(inPlaceUpdateStrategy).length === 0)
+          ? inPlace
+          : undefined,
+    }),
   };
   return { strategy, annotations };
 }

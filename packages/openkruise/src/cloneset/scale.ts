@@ -4,6 +4,7 @@
  * The first match wins: a deletion that is no longer needed is reverted; missing pods are created before any deletion;
  * specified deletions come before scale-down. Reads: the numbers of `diff.ts`. Writes nothing.
  */
+import { defined } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { enterState, isHooked, lifecycleState, marksPodsNotReady } from "../lifecycle/lifecycle.ts";
 import type { PodStep } from "../in-place/write-pod.ts";
@@ -58,7 +59,7 @@ export function planScale(input: ScaleInput): ScalePlan {
       ...NOTHING,
       createCurrent,
       createUpdate: diff.scaleUpLimit - createCurrent,
-      ...(diff.scaleUpNum > diff.scaleUpLimit && { limit: diff.scaleUpLimit }),
+      ...defined({ limit: diff.scaleUpNum > diff.scaleUpLimit ? diff.scaleUpLimit : undefined }),
     };
   }
 

@@ -5,7 +5,7 @@
  * OpenKruise completes the spec on creation and rejects later changes, so the member's spec is kept.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject, omitZero, defined } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes } from "../interpreter/fleet.ts";
@@ -35,8 +35,7 @@ export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecre
     return replaceStatus(request, {
       phase,
       ...defined({ completionTime }),
-      ...omitZero({ message }),
-      ...(containerRecreateStates.length > 0 && { containerRecreateStates }),
+      ...omitEmpty({ message, containerRecreateStates }),
     });
   },
   /** A failed request is also Completed: then some containers have not succeeded. */

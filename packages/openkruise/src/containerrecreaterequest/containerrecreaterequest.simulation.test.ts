@@ -12,7 +12,9 @@ let member: KruiseMember;
 afterEach(() => member.stop());
 
 async function start(names: readonly string[] = ["main", "side"], hashes?: null): Promise<ReadonlyPod> {
-  member = await startKruiseMember({ customs: kruiseKinds, ...(hashes === null && { hashes: undefined }) });
+  member = await startKruiseMember(
+    hashes === null ? { customs: kruiseKinds, hashes: undefined } : { customs: kruiseKinds },
+  );
   await member.pass(1000);
   const template = {
     metadata: { labels: { app: "web" } },

@@ -1,4 +1,5 @@
 /** Divides an Advanced DaemonSet: its partition counts nodes, and a percentage is rounded down. */
+import { defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { withSpecField } from "@flotilla/kubernetes";
 import type { Share, Workload } from "@flotilla/kubernetes";
@@ -38,7 +39,7 @@ export function divideDaemonPartition(object: Copy, given: readonly Share[]): Re
       const part = parts?.[index];
       const copy = withSpecField(object, "updateStrategy", {
         ...strategy,
-        rollingUpdate: { ...budgets[index], ...(part && { partition: part.partition }) },
+        rollingUpdate: { ...budgets[index], ...defined({ partition: part?.partition }) },
       });
       return [cluster, partition && part ? withStage(copy, digest, partition, { updated: part.updated }) : copy];
     }),

@@ -3,6 +3,7 @@
  * field in v1beta1; the hash in the status has another name. `Surging` was removed from v1beta1, where a surge needs no
  * separate type.
  */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { changeObject, objectAt, renamed, withMap, without } from "../api/conversion.ts";
 
@@ -16,7 +17,9 @@ export function toStorage(object: JsonObject): JsonObject {
         rolling["rollingUpdateType"] === "Surging" ? { ...rolling, rollingUpdateType: "Standard" } : rolling,
       ),
     ),
-    ...(annotations[PROGRESSIVE_CREATE_ANNOTATION] === "true" && { scaleStrategy: { partitionedScaling: true } }),
+    ...defined({
+      scaleStrategy: annotations[PROGRESSIVE_CREATE_ANNOTATION] === "true" ? { partitionedScaling: true } : undefined,
+    }),
   }));
   return changeObject(beta, "status", (status) => renamed(status, "daemonSetHash", "updateRevision"));
 }

@@ -8,7 +8,7 @@
  * requested amount. Passing such a budget from cluster to cluster would need a count of updates in flight, which a
  * division does not have.
  */
-import { isObject } from "@flotilla/base";
+import { isObject, defined } from "@flotilla/base";
 import { DivideError } from "./divide-error.ts";
 import { percentOf, splitUpdated, sumOf, type IntOrPercent } from "./split-partition.ts";
 
@@ -31,8 +31,10 @@ export function splitBudgets<T extends Budgets>(strategy: T, sizes: readonly num
   const unavailables = unavailable === undefined ? undefined : split(unavailable, sizes, true);
   return sizes.map((_size, index) => ({
     ...strategy,
-    ...(unavailables && { maxUnavailable: unavailables[index] }),
-    ...(surges && { maxSurge: surges[index] }),
+    ...defined({
+      maxUnavailable: unavailables ? unavailables[index] : undefined,
+      maxSurge: surges ? surges[index] : undefined,
+    }),
   }));
 }
 

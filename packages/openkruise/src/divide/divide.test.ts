@@ -1,3 +1,4 @@
+import { defined, omitZero } from "@flotilla/base";
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -31,7 +32,10 @@ const after = (copies: Copies, shares: readonly Share[]): Share[] =>
     const copy = copies.get(share.cluster);
     return {
       ...share,
-      ...(copy && { copy, observed: share.observed ?? { replicas: share.replicas, resourceTemplateGeneration: 1 } }),
+      ...omitZero({ copy }),
+      ...defined({
+        observed: copy ? (share.observed ?? { replicas: share.replicas, resourceTemplateGeneration: 1 }) : undefined,
+      }),
     };
   });
 

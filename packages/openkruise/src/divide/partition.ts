@@ -7,7 +7,7 @@
  * back (`plan-rollout.ts`). Without it, which is the case for a new CloneSet, the partition is split and there is
  * nothing to roll back to.
  */
-import { equalJson, type DeepReadonly, type Json } from "@flotilla/base";
+import { equalJson, type DeepReadonly, type Json, defined } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withSpecField } from "@flotilla/kubernetes";
 import { splitBudgets, splitScaleStrategy } from "./budgets.ts";
@@ -65,11 +65,11 @@ export function dividePartition(object: Copy, given: readonly Share[]): Readonly
       const spec = {
         ...object.spec,
         replicas,
-        ...(scaleStrategy && scaling && { scaleStrategy: scaling[index] as typeof scaleStrategy }),
-        ...(partition !== undefined
-          ? { updateStrategy: withPartition(strategy, partition, object.apiVersion) }
-          : strategy && { updateStrategy: strategy }),
-        ...(template !== undefined && { template: template as NonNullable<Copy["spec"]>["template"] }),
+        ...defined({
+          scaleStrategy: scaleStrategy && scaling ? (scaling[index] as typeof scaleStrategy) : undefined,
+          updateStrategy: partition === undefined ? strategy : withPartition(strategy, partition, object.apiVersion),
+          template: template === undefined ? undefined : (template as NonNullable<Copy["spec"]>["template"]),
+        }),
       } as NonNullable<Copy["spec"]>;
       const copy = { ...object, spec };
       return [
@@ -114,7 +114,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
     const isWhole = !isBackward && (partition === undefined || (members.length === 1 && updated === demanded));
     return {
       stage,
-      partition: !isWhole ? partitionOfStage(stage) : undefined,
+      partition: isWhole ? undefined : partitionOfStage(stage),
       template: isBackward ? layersOf(kept)[step?.layer ?? 0]?.template : undefined,
       kept,
       revision: step && member.revision,

@@ -2,7 +2,7 @@
  * Reflects a member's part of a rollout, counted in pods of the release. A backward copy (`member-stage.ts`) counts the
  * other pods as updated on its member; the counts are inverted here, so that members add up regardless of direction.
  */
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined } from "@flotilla/base";
 import { countOf } from "@flotilla/kubernetes";
 import { parseStage, stageTextOf, type MemberStage } from "./member-stage.ts";
 import type { Partitioned } from "./partitioned.ts";
@@ -22,7 +22,7 @@ export function reflectRollout(cloneSet: DeepReadonly<Partitioned>, status: Json
   return {
     ...turnedRound(status, cloneSet.spec?.replicas ?? 1, stage),
     // Where pods of more than two templates run, the next copy depends on how many have this one.
-    ...(stage.step && { layerPods: countOf(status["updatedReplicas"]) }),
+    ...defined({ layerPods: stage.step ? countOf(status["updatedReplicas"]) : undefined }),
     rolloutStage: text,
   };
 }

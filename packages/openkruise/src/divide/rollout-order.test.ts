@@ -1,3 +1,4 @@
+import { defined, omitZero } from "@flotilla/base";
 import { expect, test } from "vitest";
 import type { Share } from "@flotilla/kubernetes";
 import { rejectRolloutOrder, rolloutOrderOf, type RolloutOrder } from "./rollout-order.ts";
@@ -9,8 +10,8 @@ const annotated = (order?: string, canaries?: string) => ({
   metadata: {
     name: "web",
     annotations: {
-      ...(order && { "flotilla.dev/rollout-order": order }),
-      ...(canaries !== undefined && { "flotilla.dev/canary-clusters": canaries }),
+      ...omitZero({ "flotilla.dev/rollout-order": order }),
+      ...defined({ "flotilla.dev/canary-clusters": canaries }),
     },
   },
 });

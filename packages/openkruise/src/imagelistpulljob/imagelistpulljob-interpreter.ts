@@ -2,7 +2,7 @@
  * OpenKruise ImageListPullJob: every member creates an ImagePullJob for each image; the template counts those of all
  * members.
  */
-import { isObject } from "@flotilla/base";
+import { isObject, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes, sums } from "../interpreter/fleet.ts";
@@ -20,7 +20,7 @@ export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
     return replaceStatus(job, {
       ...jobTimes(items),
       ...sums(items, COUNTERS),
-      ...(failedImageStatuses.length > 0 && { failedImageStatuses }),
+      ...omitEmpty({ failedImageStatuses }),
     });
   },
   isHealthy({ status }) {

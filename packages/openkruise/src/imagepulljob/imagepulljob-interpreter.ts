@@ -2,7 +2,7 @@
  * OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitEmpty } from "@flotilla/base";
 import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { addNames, jobTimes, sums } from "../interpreter/fleet.ts";
@@ -31,7 +31,7 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
       ...times,
       ...counts,
       message: messageOf(items, counts, times),
-      ...(failedNodes.length > 0 && { failedNodes }),
+      ...omitEmpty({ failedNodes }),
     });
   },
   isHealthy: ({ status }) => isObject(status) && countOf(status["failed"]) === 0,

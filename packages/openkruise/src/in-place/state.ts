@@ -2,7 +2,7 @@
  * The annotations of an in-place update on a pod: its state, and the update that is delayed by a grace period. Both
  * have OpenKruise's format with its order of fields, because other programs read them.
  */
-import { isObject, omitZero } from "@flotilla/base";
+import { isObject, omitEmpty } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { goJson, goStructJson, sortedKeys } from "@flotilla/apimachinery";
@@ -55,8 +55,6 @@ export interface UpdateState {
   containerBatchesRecord?: readonly { readonly timestamp: string; readonly containers: readonly string[] }[];
 }
 
-/** Annotations of other writers may have null for a map. */
-const isEmpty = (map: object | null | undefined): boolean => Object.keys(map ?? {}).length === 0;
 const sorted = <T>(map: Readonly<Record<string, T>>): T => sortedKeys(map as unknown as JsonObject) as unknown as T;
 
 export function formatState(state: UpdateState): string {
@@ -64,18 +62,16 @@ export function formatState(state: UpdateState): string {
     revision: state.revision,
     updateTimestamp: state.updateTimestamp,
     lastContainerStatuses: state.lastContainerStatuses ? sorted(state.lastContainerStatuses) : null,
-    ...(state.updateEnvFromMetadata && { updateEnvFromMetadata: true }),
-    ...(state.updateResources && { updateResources: true }),
-    ...(state.updateImages && { updateImages: true }),
-    ...(!isEmpty(state.nextContainerImages) && { nextContainerImages: sorted(state.nextContainerImages ?? {}) }),
-    ...(!isEmpty(state.nextContainerRefMetadata) && {
+    ...omitEmpty({
+      updateEnvFromMetadata: state.updateEnvFromMetadata,
+      updateResources: state.updateResources,
+      updateImages: state.updateImages,
+      nextContainerImages: sorted(state.nextContainerImages ?? {}),
       nextContainerRefMetadata: goMetadata(state.nextContainerRefMetadata ?? {}),
-    }),
-    ...(!isEmpty(state.nextContainerResources) && {
       nextContainerResources: sorted(state.nextContainerResources ?? {}),
+      preCheckBeforeNext: state.preCheckBeforeNext,
+      containerBatchesRecord: state.containerBatchesRecord,
     }),
-    ...omitZero({ preCheckBeforeNext: state.preCheckBeforeNext }),
-    ...(state.containerBatchesRecord?.length && { containerBatchesRecord: state.containerBatchesRecord }),
   });
 }
 
@@ -100,13 +96,15 @@ function goMetadata(byContainer: Readonly<Record<string, RefMetadata>>): Record<
 export function formatGrace(spec: UpdateSpec): string {
   return goStructJson({
     revision: spec.revision,
-    ...(!isEmpty(spec.containerImages) && { containerImages: sorted(spec.containerImages) }),
-    ...(!isEmpty(spec.containerRefMetadata) && { containerRefMetadata: goMetadata(spec.containerRefMetadata) }),
-    ...(!isEmpty(spec.containerResources) && { containerResources: sorted(spec.containerResources) }),
-    // Go encodes bytes as base64 in JSON.
-    ...(spec.metaDataPatch && { metaDataPatch: Buffer.from(goJson(spec.metaDataPatch)).toString("base64") }),
-    ...(spec.updateEnvFromMetadata && { updateEnvFromMetadata: true }),
-    ...(spec.graceSeconds > 0 && { graceSeconds: spec.graceSeconds }),
+    ...omitEmpty({
+      containerImages: sorted(spec.containerImages),
+      containerRefMetadata: goMetadata(spec.containerRefMetadata),
+      containerResources: sorted(spec.containerResources),
+      // Go encodes bytes as base64 in JSON.
+      metaDataPatch: spec.metaDataPatch && Buffer.from(goJson(spec.metaDataPatch)).toString("base64"),
+      updateEnvFromMetadata: spec.updateEnvFromMetadata,
+      graceSeconds: spec.graceSeconds,
+    }),
   });
 }
 

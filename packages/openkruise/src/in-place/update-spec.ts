@@ -7,7 +7,7 @@
 import { qosClassOf } from "@flotilla/kubernetes";
 import type { ReadonlyPodTemplate as PodTemplate } from "@flotilla/kubernetes";
 import type { Container } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { equalJson, isObject, setOwn, omitZero } from "@flotilla/base";
+import { equalJson, isObject, setOwn, omitZero, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import { metadataReferences } from "./container-hashes.ts";
@@ -107,7 +107,7 @@ function changedResources(
   const limits = changedAmounts(from.limits, to.limits);
   const requests = changedAmounts(from.requests, to.requests);
   if (!limits || !requests) return undefined;
-  return { ...(Object.keys(limits).length > 0 && { limits }), ...(Object.keys(requests).length > 0 && { requests }) };
+  return omitEmpty({ limits, requests });
 }
 
 type Amounts = Readonly<Record<string, string | number>>;
@@ -194,9 +194,9 @@ function finalizersPatch(before: readonly string[], after: readonly string[]): J
   const added = after.filter((name) => !before.includes(name));
   const removed = before.filter((name) => !after.includes(name));
   return {
-    ...(removed.length > 0 && { "$deleteFromPrimitiveList/finalizers": removed }),
+    ...omitEmpty({ "$deleteFromPrimitiveList/finalizers": removed }),
     "$setElementOrder/finalizers": [...after],
-    ...(added.length > 0 && { finalizers: added }),
+    ...omitEmpty({ finalizers: added }),
   };
 }
 

@@ -13,7 +13,7 @@ export function jobTimes(items: readonly StatusItem[]): JsonObject {
   const startTime = earliestOf(timesIn("startTime"));
   const ends = timesIn("completionTime");
   const isComplete = items.length > 0 && ends.length === items.length && ends.every((end) => end !== "");
-  return { ...omitZero({ startTime }), ...(isComplete && { completionTime: latestOf(ends) }) };
+  return omitZero({ startTime, completionTime: isComplete ? latestOf(ends) : undefined });
 }
 
 export function sums(items: readonly StatusItem[], counters: readonly string[]): JsonObject {

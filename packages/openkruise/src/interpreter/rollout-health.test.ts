@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -10,7 +11,7 @@ const make = (kind: string, spec: object, status?: object): KubernetesObject =>
     kind,
     metadata: { name: "web", generation: 2 },
     spec,
-    ...(status && { status: { observedGeneration: 2, ...status } }),
+    ...defined({ status: status ? { observedGeneration: 2, ...status } : undefined }),
   }) as unknown as KubernetesObject;
 
 const stages: Record<string, { object: KubernetesObject; healthy: boolean }> = {

@@ -1,3 +1,4 @@
+import { omitZero } from "@flotilla/base";
 import { describe, expect, test } from "vitest";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isAllHooked, isHooked, nextState, prepareUpdateAgain } from "./lifecycle.ts";
@@ -8,7 +9,7 @@ function makePod(state: string, labels: Record<string, string> = {}, finalizers:
   return {
     apiVersion: "v1",
     kind: "Pod",
-    metadata: { name: "a", labels: { ...labels, ...(state && { [STATE]: state }) }, finalizers },
+    metadata: { name: "a", labels: { ...labels, ...omitZero({ [STATE]: state }) }, finalizers },
     spec: { containers: [] },
   };
 }

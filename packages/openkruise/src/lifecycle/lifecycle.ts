@@ -12,7 +12,7 @@
  * every pod in every reconcile, and `enterState` to make a pod prepare. Pure: a step returns the changed pod, or the
  * same object if nothing changes.
  */
-import { formatTime } from "@flotilla/base";
+import { formatTime, omitEmpty } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { addNotReadyMessage, removeNotReadyMessage } from "../pod/pod-ready.ts";
 
@@ -106,7 +106,7 @@ export function prepareUpdateAgain(pod: ReadonlyPod, hook: LifecycleHook | undef
     metadata: {
       ...entered.metadata,
       labels: { ...entered.metadata.labels, ...hook.labelsHandler },
-      ...(finalizers.length > 0 && { finalizers }),
+      ...omitEmpty({ finalizers }),
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Which probes of a PodProbeMarker the daemons of the nodes run. Pure. */
 import type { NodePodProbe, PodProbe } from "@flotilla/apimachinery/facts/apps-kruise-v1alpha1.ts";
 import { labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isActive, podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
@@ -75,8 +75,10 @@ function probesOf(marker: ReadonlyMarker, pod: ReadonlyPod): ContainerProbe[] {
         containerName,
         probe: {
           ...probe,
-          ...(httpGet && httpPort !== undefined && { httpGet: { ...httpGet, port: httpPort } }),
-          ...(tcpSocket && tcpPort !== undefined && { tcpSocket: { ...tcpSocket, port: tcpPort } }),
+          ...defined({
+            httpGet: httpGet && httpPort !== undefined ? { ...httpGet, port: httpPort } : undefined,
+            tcpSocket: tcpSocket && tcpPort !== undefined ? { ...tcpSocket, port: tcpPort } : undefined,
+          }),
         },
       },
     ];

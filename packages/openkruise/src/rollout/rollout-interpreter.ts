@@ -4,7 +4,7 @@
  * message names the cluster.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined } from "@flotilla/base";
 import {
   countOf,
   isObserved,
@@ -53,7 +53,7 @@ export const kruiseRolloutInterpreter: KindInterpreter<Rollout> = {
     const message = textOf(last?.status["message"]);
     return replaceStatus(rollout, {
       ...(last ? pickFields(last.status, REPORTED) : NOT_BEGUN),
-      ...(last && message && { message: `${last.clusterName}=${message}` }),
+      ...defined({ message: last && message ? `${last.clusterName}=${message}` : undefined }),
       observedGeneration: observedGenerationOf(rollout, items),
     });
   },

@@ -3,7 +3,7 @@
  * records the injection in annotations. Pure.
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
-import { compareText, formatTime, omitZero } from "@flotilla/base";
+import { compareText, formatTime, omitZero, omitEmpty } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
@@ -156,13 +156,12 @@ function withSidecars(
     ...annotated,
     spec: {
       ...pod.spec,
-      ...(init.length > 0 && { initContainers: init }),
+      ...omitEmpty({ initContainers: init }),
       containers: joined(
         pod.spec.containers,
         gates.isOn("EnableSortSidecarContainerByName") ? containers.toSorted(inName) : containers,
       ),
-      ...(allVolumes.length > 0 && { volumes: allVolumes }),
-      ...(secrets.length > 0 && { imagePullSecrets: secrets }),
+      ...omitEmpty({ volumes: allVolumes, imagePullSecrets: secrets }),
     },
   };
 }

@@ -9,7 +9,7 @@ import {
   sidecarSetHashes,
 } from "./sidecarset-hash.ts";
 import type { SidecarSet } from "./sidecarset-kind.ts";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder } from "@flotilla/kubernetes";
 import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
@@ -28,7 +28,7 @@ export const sidecarSetRevisions: RevisionFormat<SidecarSet> = {
   }),
   labelsOf: ({ metadata, spec }) => ({
     ...metadata.labels,
-    ...(spec.customVersion && { [CUSTOM_VERSION_LABEL]: spec.customVersion }),
+    ...omitZero({ [CUSTOM_VERSION_LABEL]: spec.customVersion }),
     [SET_NAME_LABEL]: metadata.name,
   }),
   annotationsOf: ({ metadata }) => metadata.annotations ?? {},

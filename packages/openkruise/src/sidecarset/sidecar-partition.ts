@@ -1,4 +1,5 @@
 /** Divides a SidecarSet: its partition counts the pods that it matches. */
+import { defined } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { withSpecField } from "@flotilla/kubernetes";
@@ -34,7 +35,7 @@ export function divideSidecarPartition(object: Copy, given: readonly Share[]): R
       const part = parts?.[index];
       const copy = withSpecField(object, "updateStrategy", {
         ...budgets[index],
-        ...(part && { partition: part.partition }),
+        ...defined({ partition: part?.partition }),
       });
       return [cluster, partition && part ? withStage(copy, digest, partition, { updated: part.updated }) : copy];
     }),

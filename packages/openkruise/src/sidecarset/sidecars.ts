@@ -1,4 +1,5 @@
 /** Builds a container of a SidecarSet for a pod, with the parts it takes from the application's containers. Pure. */
+import { defined } from "@flotilla/base";
 import { labelKeyProblems } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { INJECTED_VARIABLE, isInjectedContainer } from "./sidecarset-names.ts";
@@ -35,7 +36,9 @@ export function buildSidecar(
   return {
     container: {
       ...rest,
-      ...(container.resourcesPolicy && { resources: resourcesFor(pod, container.resourcesPolicy, sets) }),
+      ...defined({
+        resources: container.resourcesPolicy ? resourcesFor(pod, container.resourcesPolicy, sets) : undefined,
+      }),
       env: byName([...env, { name: INJECTED_VARIABLE, value: "true" }], taken),
       volumeMounts: volumeMounts.length > 0 ? volumeMounts : undefined,
       volumeDevices: volumeDevices.length > 0 ? volumeDevices : undefined,

@@ -4,7 +4,7 @@
  */
 import { CUSTOM_VERSION_LABEL } from "../api/kruise-names.ts";
 import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, defined } from "@flotilla/base";
 import { changeObject, objectAt, withMap, without } from "../api/conversion.ts";
 
 export function toStorage(object: JsonObject): JsonObject {
@@ -16,9 +16,13 @@ export function toStorage(object: JsonObject): JsonObject {
   return changeObject({ ...unlabelled, apiVersion: "apps.kruise.io/v1beta1" }, "spec", ({ namespace, ...spec }) => ({
     ...spec,
     // The namespace wins over a selector.
-    ...(typeof namespace === "string" &&
-      namespace !== "" && { namespaceSelector: { matchLabels: { [NAMESPACE_NAME_LABEL]: namespace } } }),
-    ...(typeof version === "string" && version !== "" && { customVersion: version }),
+    ...defined({
+      namespaceSelector:
+        typeof namespace === "string" && namespace !== ""
+          ? { matchLabels: { [NAMESPACE_NAME_LABEL]: namespace } }
+          : undefined,
+      customVersion: typeof version === "string" && version !== "" ? version : undefined,
+    }),
   }));
 }
 

@@ -1,4 +1,5 @@
 /** SidecarSets on a simulated member: injection and updates of running pods. */
+import { defined } from "@flotilla/base";
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { ControllerRevision, indexByController, isReady, Pod } from "@flotilla/kubernetes";
@@ -45,7 +46,7 @@ const setImage = (image: string, strategy?: object): Promise<unknown> =>
   change((spec) => ({
     ...spec,
     containers: spec.containers?.map((container) => ({ ...container, image })),
-    ...(strategy && { updateStrategy: { ...spec.updateStrategy, ...strategy } }),
+    ...defined({ updateStrategy: strategy ? { ...spec.updateStrategy, ...strategy } : undefined }),
   }));
 const imagesOf = (container: string): (string | undefined)[] =>
   member.pods().map(({ spec }) => spec.containers.find(({ name }) => name === container)?.image);

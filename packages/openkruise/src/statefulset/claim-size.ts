@@ -5,7 +5,7 @@
  * updated; with any other strategy only new claims have the new size, and these counts appear only in the status. Pure.
  */
 import type { ReadonlyClaim, StorageClass } from "@flotilla/kubernetes";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
 import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
@@ -90,7 +90,7 @@ export function planGrowth(
     claim: {
       ...claim,
       metadata: { ...claim.metadata, annotations },
-      spec: { ...claim.spec, ...(template.spec?.resources && { resources: template.spec.resources }) },
+      spec: { ...claim.spec, ...defined({ resources: template.spec?.resources }) },
     },
   };
 }

@@ -3,7 +3,7 @@
  * that are not reserved; reserving all ordinals of other members leaves it exactly its own, without a feature gate. A
  * partition keeps the lowest ordinals of the fleet at the old revision, whichever member runs them.
  */
-import { defined } from "@flotilla/base";
+import { defined, omitEmpty } from "@flotilla/base";
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { DivideError } from "../divide/divide-error.ts";
@@ -92,15 +92,18 @@ function copyFor(
     ...object.spec,
     ...defined(strategies),
     replicas: own.length,
-    ...(reserved.length > 0 && { reserveOrdinals: reserved }),
-    ...(firstUpdated !== undefined && {
-      updateStrategy: {
-        ...strategy,
-        rollingUpdate: {
-          ...strategy?.rollingUpdate,
-          partition: own.filter((ordinal) => ordinal < firstUpdated).length,
-        },
-      },
+    ...omitEmpty({
+      reserveOrdinals: reserved,
+      updateStrategy:
+        firstUpdated === undefined
+          ? undefined
+          : {
+              ...strategy,
+              rollingUpdate: {
+                ...strategy?.rollingUpdate,
+                partition: own.filter((ordinal) => ordinal < firstUpdated).length,
+              },
+            },
     }),
   };
   return withAnnotation({ ...object, spec }, LEAVING_ORDINALS, leaving);

@@ -88,8 +88,7 @@ function subsetsFor(
     if (!limits || subset.replicas !== undefined) return { ...subset, replicas: pods };
     return {
       ...subset,
-      ...(subset.minReplicas !== undefined && { minReplicas: limits.min }),
-      ...defined({ maxReplicas: limits.max }),
+      ...defined({ minReplicas: subset.minReplicas === undefined ? undefined : limits.min, maxReplicas: limits.max }),
     };
   });
 }

@@ -3,7 +3,7 @@
  * v1alpha1 and with the fields that Go always serializes.
  */
 import { UnitedDeployment } from "./uniteddeployment-kind.ts";
-import { isObject, required } from "@flotilla/base";
+import { isObject, required, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder, podTemplateData } from "@flotilla/kubernetes";
 import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
@@ -57,7 +57,11 @@ function withZeros({ metadata, spec, ...rest }: JsonObject, zeros: JsonObject): 
       ...zeros,
       ...others,
       template: podTemplate,
-      ...(Array.isArray(volumeClaimTemplates) && { volumeClaimTemplates: volumeClaimTemplates.map(claimWithZeros) }),
+      ...defined({
+        volumeClaimTemplates: Array.isArray(volumeClaimTemplates)
+          ? volumeClaimTemplates.map(claimWithZeros)
+          : undefined,
+      }),
     },
   };
 }

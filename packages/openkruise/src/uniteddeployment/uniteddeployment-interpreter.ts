@@ -2,7 +2,7 @@
  * OpenKruise UnitedDeployment: one workload over several subsets. The pod template is nested in the template of each
  * subset's workload; a bare pod template, as in some manuals, is accepted as well.
  */
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import { divideSubsets, type SubsetWorkload } from "./divide-subsets.ts";
 import {
   aggregateFields,
@@ -53,7 +53,7 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
     const more = {
       ...sumReported(united, items, OWN_COUNTERS),
       ...sumSubsets(items),
-      ...(conditions.length > 0 && { conditions }),
+      ...omitEmpty({ conditions }),
     };
     const { status } = aggregateFields(united, items, FIELDS, more);
     // Some of Karmada's counters are not fields of the kind: the server drops their zeros, and adding them again
@@ -109,8 +109,8 @@ function sumSubsets(items: readonly StatusItem[]): JsonObject {
       statuses.set(textOf(status["name"]), sums);
     }
   }
-  return {
-    ...(replicas.size > 0 && { subsetReplicas: Object.fromEntries(replicas) }),
-    ...(statuses.size > 0 && { subsetStatuses: Array.from(statuses, ([name, sums]) => ({ name, ...sums })) }),
-  };
+  return defined({
+    subsetReplicas: replicas.size > 0 ? Object.fromEntries(replicas) : undefined,
+    subsetStatuses: statuses.size > 0 ? Array.from(statuses, ([name, sums]) => ({ name, ...sums })) : undefined,
+  });
 }

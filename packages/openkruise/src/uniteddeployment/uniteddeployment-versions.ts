@@ -49,9 +49,13 @@ function statusToBeta({ subsetReplicas, updateStatus, ...status }: JsonObject): 
   note(updated["currentPartitions"], "partition");
   return {
     ...status,
-    ...(typeof updated["updatedRevision"] === "string" &&
-      updated["updatedRevision"] !== "" && { updatedRevision: updated["updatedRevision"] }),
-    ...((subsets.length > 0 || status["subsetStatuses"] !== undefined) && { subsetStatuses: subsets }),
+    ...defined({
+      updatedRevision:
+        typeof updated["updatedRevision"] === "string" && updated["updatedRevision"] !== ""
+          ? updated["updatedRevision"]
+          : undefined,
+      subsetStatuses: subsets.length > 0 || status["subsetStatuses"] !== undefined ? subsets : undefined,
+    }),
   };
 }
 

@@ -93,7 +93,9 @@ function subsetSpec(
     selector,
     replicas: demand.replicas,
     template: podTemplate(spec.template ?? {}, demand, subset),
-    ...(kind.hasPartition(spec) && { updateStrategy: withPartition(spec, kind.defaultType, demand.partition) }),
+    ...defined({
+      updateStrategy: kind.hasPartition(spec) ? withPartition(spec, kind.defaultType, demand.partition) : undefined,
+    }),
   };
 }
 
@@ -114,7 +116,7 @@ function podTemplate(template: Template, { name, revision }: SubsetDemand, subse
   const placed: Template = {
     ...template,
     metadata: { ...template.metadata, labels },
-    ...(template.spec && { spec: withTolerations(withAffinity(template.spec, subset), subset) }),
+    ...defined({ spec: template.spec ? withTolerations(withAffinity(template.spec, subset), subset) : undefined }),
   };
   if (subset.patch === undefined || subset.patch === null) return placed;
   return applyStrategicMergePatch(placed as unknown as JsonObject, subset.patch as Json, templateSchema());

@@ -4,7 +4,7 @@
  * with every pod and last only seconds.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty } from "@flotilla/base";
 import {
   countOf,
   isObserved,
@@ -31,13 +31,13 @@ export const workloadSpreadInterpreter: KindInterpreter<WorkloadSpread> = {
     const subsetStatuses = subsetsIn(statusOf(spread)).map(
       ({ creatingPods: _creating, deletingPods: _deleting, ...subset }) => subset,
     );
-    return { ...reflected, ...(subsetStatuses.length > 0 && { subsetStatuses }) };
+    return { ...reflected, ...omitEmpty({ subsetStatuses }) };
   },
   aggregateStatus(spread, items) {
     const subsetStatuses = addSubsets(items);
     return replaceStatus(spread, {
       observedGeneration: observedGenerationOf(spread, items),
-      ...(subsetStatuses.length > 0 && { subsetStatuses }),
+      ...omitEmpty({ subsetStatuses }),
     });
   },
   /** Pods that do not fit into one subset are placed in the next, so a full subset is not a failure. */

@@ -3,7 +3,7 @@
  * the credentials of the viewer.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { createSemaphore, isObject, UsageError } from "@flotilla/base";
+import { createSemaphore, isObject, UsageError, defined } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import type { ApiResponse } from "@flotilla/apiserver";
 import { fleetQuestions } from "@flotilla/cli";
@@ -100,9 +100,9 @@ async function forward(
       cluster: HUB,
       headers: {
         accept: accept.includes("json") ? accept : "application/json",
-        ...(method === "GET" ? {} : { "content-type": type }),
+        ...defined({ "content-type": method === "GET" ? undefined : type }),
       },
-      ...(body.length > 0 && { body }),
+      body: body.length > 0 ? body : undefined,
     },
     signal,
   );
@@ -122,7 +122,9 @@ async function forward(
       "content-security-policy": DATA_POLICY,
       "cache-control": "no-store",
       // Warnings of the hub about the request.
-      ...(answer.headers["warning"] && { "x-flotilla-warning": encodeURIComponent(answer.headers["warning"]) }),
+      ...defined({
+        "x-flotilla-warning": answer.headers["warning"] ? encodeURIComponent(answer.headers["warning"]) : undefined,
+      }),
     },
     body: chunks,
   };

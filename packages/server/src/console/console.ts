@@ -6,7 +6,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
-import { FlotillaError, invariant, isObject, messageOf, UsageError } from "@flotilla/base";
+import { FlotillaError, invariant, isObject, messageOf, UsageError, omitZero } from "@flotilla/base";
 import type { Clock, Json, Log, Random } from "@flotilla/base";
 import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
 import type { HubConnection } from "@flotilla/cli";
@@ -141,7 +141,7 @@ export function createConsole(options: ConsoleOptions): Console {
         "cache-control": "public, max-age=31536000, immutable",
         "content-security-policy": DATA_POLICY,
         vary: "accept-encoding",
-        ...(encoding && { "content-encoding": encoding }),
+        ...omitZero({ "content-encoding": encoding }),
       },
       body: (encoding && asset.packed.get(encoding)) ?? asset.bytes,
     };

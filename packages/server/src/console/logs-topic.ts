@@ -3,7 +3,7 @@
  * in batches. A browser that is slower than the pods loses lines, and the page shows how many.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { isObject, messageOf, defined } from "@flotilla/base";
 import type { Clock, JsonObject, Timer } from "@flotilla/base";
 import { createKindResolver, queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -89,7 +89,10 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
           container: source.container,
           follow: "true",
           timestamps: "true",
-          ...(since === "" ? { tailLines: String(tail) } : { sinceTime: since }),
+          ...defined({
+            tailLines: since === "" ? String(tail) : undefined,
+            sinceTime: since === "" ? undefined : since,
+          }),
         };
         const { status, body } = await client.raw(
           { method: "GET", path: `${memberPath(source.member, path)}${queryText(query)}`, cluster: HUB },

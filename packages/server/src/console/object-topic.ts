@@ -3,7 +3,7 @@
  * watched on the members while a page shows them, because a binding's status arrives up to 3 s later.
  */
 import { findCondition, HUB, isConditionTrue } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { isObject, messageOf, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Timer } from "@flotilla/base";
 import { createKindResolver, createWatchDecoder, queryText, readText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -121,7 +121,7 @@ export async function openObjectTopic(options: ObjectTopicOptions): Promise<void
           sendInitialEvents: "true",
           resourceVersionMatch: "NotOlderThan",
           allowWatchBookmarks: "true",
-          ...(fieldSelector === "" ? {} : { fieldSelector }),
+          ...defined({ fieldSelector: fieldSelector === "" ? undefined : fieldSelector }),
           ...selection,
         };
         const { status, body } = await client.raw(

@@ -1,6 +1,6 @@
 /** Searches objects of the hub and pods of all members by name, label and image. */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, omitZero } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -61,7 +61,7 @@ async function* podsOf(client: Client, member: string, signal: AbortSignal): Asy
   const path = resourcePath({ cluster: HUB, group: "", version: "v1", resource: "pods" });
   let next = "";
   for (let page = 0; page < MAX_PAGES; page++) {
-    const query = { limit: String(PAGE), ...(next !== "" && { continue: next }) };
+    const query = { limit: String(PAGE), ...omitZero({ continue: next }) };
     const { status, body } = await client.raw(
       {
         method: "GET",

@@ -1,7 +1,7 @@
 /** Who may do what on a hub whose objects another API server keeps: that server decides, in SubjectAccessReviews. */
 import { HUB } from "@flotilla/apimachinery";
 import type { Authorizer, ForeignAuthorizer } from "@flotilla/apiserver";
-import { messageOf } from "@flotilla/base";
+import { messageOf, defined } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { SubjectAccessReview } from "@flotilla/kubernetes";
@@ -48,9 +48,10 @@ export function createAccessReviews(client: Client, clock: Clock): AccessReviews
           uid,
           groups: [...groups],
           extra: extra && Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]])),
-          ...(resource
-            ? { resourceAttributes: attributesOf(verb, resource) }
-            : { nonResourceAttributes: { verb, path } }),
+          ...defined({
+            resourceAttributes: resource ? attributesOf(verb, resource) : undefined,
+            nonResourceAttributes: resource ? undefined : { verb, path },
+          }),
         },
       });
       return { opinion: status?.allowed === true ? "allow" : "none", reason: status?.reason ?? "" };

@@ -1,4 +1,5 @@
 /** Requests that another API server has to answer, sent to it as the user who made them. */
+import { defined } from "@flotilla/base";
 import { HUB } from "@flotilla/apimachinery";
 import type { ConnectHandler } from "@flotilla/apimachinery";
 import { streamOf } from "@flotilla/apiserver";
@@ -34,7 +35,7 @@ export async function forwardClusters(transport: Transport, request: ApiRequest)
     status,
     headers: returned(headers),
     body: isWatch && status === 200 ? streamOf(lines(chunks)) : await whole(chunks),
-    ...(isWatch && status === 200 ? {} : { isFinite: true }),
+    ...defined({ isFinite: isWatch && status === 200 ? undefined : true }),
   };
 }
 

@@ -2,6 +2,7 @@
  * Clusters on an API server of Kubernetes where a process of ours serves their version `v1alpha1`: our own programs read
  * and write them in the version that the API server itself serves, so they do not depend on that process.
  */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
 import type { ResourcePath, Transport } from "@flotilla/client";
@@ -77,8 +78,10 @@ function shown(answer: JsonObject): JsonObject {
   const { items } = answer;
   return {
     ...answer,
-    ...(answer["apiVersion"] === STORED && { apiVersion: SHOWN }),
-    ...(Array.isArray(items) && { items: items.map((item) => shown(item as JsonObject)) }),
+    ...defined({
+      apiVersion: answer["apiVersion"] === STORED ? SHOWN : undefined,
+      items: Array.isArray(items) ? items.map((item) => shown(item as JsonObject)) : undefined,
+    }),
   };
 }
 

@@ -2,7 +2,7 @@
  * What OpenKruise's daemon does for the ContainerRecreateRequests of one pod: one request after the other, and of each
  * one container after the other or all at once. Pure.
  */
-import { compareText, formatTime, isObject } from "@flotilla/base";
+import { compareText, formatTime, isObject, defined } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
 import { CONTAINERS_ANNOTATION, UNREADY_ACQUIRED } from "@flotilla/openkruise";
@@ -65,7 +65,7 @@ function planStep(pod: ReadonlyPod, request: ReadonlyRecreateRequest, nowMs: num
   const reported: Status = {
     ...status,
     containerRecreateStates: next,
-    ...(isOver && { phase: "Completed", completionTime: formatTime(nowMs) }),
+    ...defined({ phase: isOver ? "Completed" : undefined, completionTime: isOver ? formatTime(nowMs) : undefined }),
   };
   return {
     report: [{ request, status: reported }],

@@ -6,7 +6,7 @@
  */
 import type { Container, ContainerStatus, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
-import { formatTime, defined, omitZero } from "@flotilla/base";
+import { formatTime, defined, omitZero, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { behaviourOf, initBehaviourOf } from "./behaviour.ts";
 import type { Behaviour } from "./behaviour.ts";
@@ -82,7 +82,7 @@ export function stoppingStatus(pod: ReadonlyPod, containers: readonly string[], 
     {
       ...pod.status,
       containerStatuses: down(pod.status?.containerStatuses),
-      ...(initContainerStatuses && { initContainerStatuses: down(initContainerStatuses) }),
+      ...defined({ initContainerStatuses: initContainerStatuses ? down(initContainerStatuses) : undefined }),
     },
     nowMs,
   );
@@ -136,12 +136,16 @@ export function planPodStatus(pod: ReadonlyPod, around: Environment): PodPlan {
     ...rest,
     ...defined({ observedGeneration: pod.metadata.generation }),
     phase,
-    ...(around.hostIP && { hostIP: around.hostIP, hostIPs: [{ ip: around.hostIP }] }),
-    ...(podIP && { podIP, podIPs: [{ ip: podIP }] }),
+    ...omitZero({
+      hostIP: around.hostIP,
+      hostIPs: around.hostIP ? [{ ip: around.hostIP }] : undefined,
+      podIP,
+      podIPs: podIP ? [{ ip: podIP }] : undefined,
+    }),
     startTime: status.startTime ?? formatTime(nowMs),
-    ...(initContainerStatuses.length > 0 && { initContainerStatuses }),
+    ...omitEmpty({ initContainerStatuses }),
     containerStatuses,
-    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral.map((step) => step.status) }),
+    ...defined({ ephemeralContainerStatuses: ephemeral.length > 0 ? ephemeral.map((step) => step.status) : undefined }),
   };
   const dues = isEnded ? [] : [...init.steps, ...main, ...ephemeral].flatMap(({ dueMs }) => dueMs ?? []);
   if (deadlineMs !== undefined && !isEnded) dues.push(deadlineMs);
@@ -284,8 +288,10 @@ function unmountedStatus(pod: ReadonlyPod, nowMs: number): Status {
     ...defined({ observedGeneration: pod.metadata.generation }),
     phase: "Pending",
     startTime: status.startTime ?? formatTime(nowMs),
-    ...(spec.initContainers?.length && {
-      initContainerStatuses: wait(spec.initContainers, status.initContainerStatuses),
+    ...defined({
+      initContainerStatuses: spec.initContainers?.length
+        ? wait(spec.initContainers, status.initContainerStatuses)
+        : undefined,
     }),
     containerStatuses: wait(spec.containers, status.containerStatuses),
   };
@@ -315,10 +321,11 @@ export function endedStatus(
   );
   const initContainerStatuses = status.initContainerStatuses?.map((item) => stopped(item, nowMs));
   const hasFailed = reason !== undefined || containerStatuses.some(({ state }) => state?.terminated?.exitCode !== 0);
+  const cause = reason === undefined ? undefined : { reason, message };
   const next: Status = {
     ...status,
     phase: hasFailed ? "Failed" : "Succeeded",
-    ...(reason !== undefined && { reason, message }),
+    ...cause,
     startTime: status.startTime ?? formatTime(nowMs),
     containerStatuses,
     ...omitZero({ initContainerStatuses }),
@@ -342,7 +349,9 @@ export function stoppedStatus(
   const next: Status = {
     ...status,
     containerStatuses: stop(status.containerStatuses),
-    ...(ephemeralContainerStatuses && { ephemeralContainerStatuses: stop(ephemeralContainerStatuses) }),
+    ...defined({
+      ephemeralContainerStatuses: ephemeralContainerStatuses ? stop(ephemeralContainerStatuses) : undefined,
+    }),
   };
   return status.phase === "Running" ? withConditions(pod, next, nowMs) : next;
 }

@@ -121,7 +121,7 @@ function head(
       name,
       ...defined({ namespace }),
       creationTimestamp: now,
-      ...(labels && { labels: { ...labels } }),
+      ...defined({ labels: labels ? { ...labels } : undefined }),
     },
     timestamp: now,
     window: WINDOW,

@@ -105,7 +105,14 @@ export function createNodeLifecycleController({
       client.updateStatus(
         Node,
         cluster,
-        { ...node, status: { ...status, ...amounts, ...(given?.addresses?.length && { addresses: given.addresses }) } },
+        {
+          ...node,
+          status: {
+            ...status,
+            ...amounts,
+            ...defined({ addresses: given?.addresses?.length ? given.addresses : undefined }),
+          },
+        },
         { signal },
       ),
     );

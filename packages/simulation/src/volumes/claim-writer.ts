@@ -4,6 +4,7 @@
  * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that protects a claim
  * in use.
  */
+import { omitZero } from "@flotilla/base";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import {
   PersistentVolume,
@@ -96,7 +97,7 @@ export function createClaimWriter(client: Client): ClaimWriter {
       const annotations = {
         ...claim.metadata.annotations,
         ...BOUND_ANNOTATIONS,
-        ...(provisioner && { [STORAGE_PROVISIONER_ANNOTATION]: provisioner }),
+        ...omitZero({ [STORAGE_PROVISIONER_ANNOTATION]: provisioner }),
       };
       const spec = { ...claim.spec, volumeName: taken.metadata.name };
       const named = await unlessChanged(

@@ -40,9 +40,9 @@ export function LogsTab({ view, route }: TabProps) {
     name: "logs",
     ref,
     tail: 200,
-    ...(member !== "" && { members: [member] }),
-    ...(pod !== "" && { pod }),
-    ...(container !== "" && { container }),
+    members: member === "" ? undefined : [member],
+    pod: pod || undefined,
+    container: container || undefined,
   });
   useEffect(() => {
     setState(NOTHING);

@@ -1,7 +1,7 @@
 /** Plays one scenario: sends its requests in order, keeps its watches open, and compares every response. */
 import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, omitZero } from "@flotilla/base";
+import { isObject, omitZero, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { compareAnswer } from "./compare.ts";
 import { Bindings, UnknownValueError } from "./placeholders.ts";
@@ -109,7 +109,10 @@ async function administer(
   const headers = {
     "User-Agent": "golden-setup/1.0",
     Accept: "application/json",
-    ...(bytes && { "Content-Type": "application/json", "Content-Length": String(bytes.length) }),
+    ...defined({
+      "Content-Type": bytes ? "application/json" : undefined,
+      "Content-Length": bytes ? String(bytes.length) : undefined,
+    }),
   };
   const response = await server.send({ method, path, headers, body: bytes });
   const text = (await readAll(response)).toString();

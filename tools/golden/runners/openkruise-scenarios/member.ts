@@ -6,7 +6,7 @@ import { createKindAdmissions, createWorkloadControllers } from "@flotilla/serve
 import { Event, kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import { createFeatureGates, createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
-import { createFakeClock, createSeededRandom, silentLog, type JsonObject } from "@flotilla/base";
+import { createFakeClock, createSeededRandom, silentLog, type JsonObject, defined } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import {
   createEventRecorders,
@@ -122,7 +122,10 @@ export async function startMember(gateText: string | undefined): Promise<Scenari
         cluster: CLUSTER,
         method,
         path,
-        headers: { accept: "application/json", ...(body !== undefined && { "content-type": contentType }) },
+        headers: {
+          accept: "application/json",
+          ...defined({ "content-type": body === undefined ? undefined : contentType }),
+        },
         body: body !== undefined ? new TextEncoder().encode(JSON.stringify(body)) : undefined,
       });
       const chunks: Uint8Array[] = [];

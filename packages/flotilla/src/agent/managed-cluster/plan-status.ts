@@ -3,7 +3,7 @@ import type { Cluster } from "@flotilla/karmada";
 import type { ClusterClaim, ManagedCluster } from "@flotilla/ocm";
 import type { ManagedClusterStatus } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { Node } from "@flotilla/kubernetes";
-import { equalJson, omitZero } from "@flotilla/base";
+import { equalJson, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import { amountOf, resourceListOf } from "../../membership/resources.ts";
@@ -59,9 +59,9 @@ function factsOf(
   { id, version = before.version?.kubernetes, nodes, claims }: MemberView,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
   return {
-    ...(version && { version: { ...before.version, kubernetes: version } }),
+    ...defined({ version: version ? { ...before.version, kubernetes: version } : undefined }),
     ...(nodes && resourcesOf(before, nodes)),
-    ...(claims && { clusterClaims: planClaims(faceOf(id, version), claims) }),
+    ...defined({ clusterClaims: claims ? planClaims(faceOf(id, version), claims) : undefined }),
   };
 }
 

@@ -124,7 +124,7 @@ function explainManifest(
         String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? ""),
       ]),
     ),
-    ...(isLeaving ? {} : unhealthyOf(reported)),
+    ...(isLeaving ? undefined : unhealthyOf(reported)),
     message: message ? (plainMessage(message) ?? message) : undefined,
     leaving: isLeaving ? (true as const) : undefined,
     alsoBy,

@@ -2,6 +2,7 @@
  * The combined rules of all customizations of one target: for each operation the first script by name, and for
  * dependencies every script.
  */
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Beneath, KindRules } from "@flotilla/kubernetes";
 import type { LuaEngine } from "../scripts/index.ts";
@@ -79,6 +80,6 @@ export function createKindRules(customizations: readonly Customization[], engine
     ...rule("reflectStatus", "statusReflection", reflectStatus),
     ...rule("aggregateStatus", "statusAggregation", aggregateStatus),
     ...rule("isHealthy", "healthInterpretation", isHealthy),
-    ...(finders && { dependencies: dependencies(finders) }),
+    ...defined({ dependencies: finders ? dependencies(finders) : undefined }),
   };
 }

@@ -14,7 +14,7 @@ import {
   REACHED_BY_HUB_ANNOTATION,
 } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isAlreadyExists, isConditionTrue } from "@flotilla/apimachinery";
@@ -107,10 +107,10 @@ export function createClusterPairingController({ hub, informers, client }: Pairi
     const isMarked =
       face.spec.syncMode !== "Push" || cluster.metadata.annotations?.[REACHED_BY_HUB_ANNOTATION] === "true";
     if (isAgreed && isMarked && !other.labels && !other.taints && !areConfigsOld) return done;
-    const annotations = {
-      ...(!isAgreed && { [AGREEMENT_ANNOTATION]: agreementText(merged.agreement) }),
-      ...(!isMarked && { [REACHED_BY_HUB_ANNOTATION]: "true" }),
-    };
+    const annotations = defined({
+      [AGREEMENT_ANNOTATION]: isAgreed ? undefined : agreementText(merged.agreement),
+      [REACHED_BY_HUB_ANNOTATION]: isMarked ? undefined : "true",
+    });
     const patch = {
       metadata: {
         resourceVersion: cluster.metadata.resourceVersion ?? null,

@@ -1,5 +1,5 @@
 /** Builds the missing registration of a member. Pure. */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined } from "@flotilla/base";
 import { Cluster, CLUSTER_FINALIZER, CLUSTER_NOT_READY_TAINT } from "@flotilla/karmada";
 import { ManagedCluster, REACHED_BY_HUB_ANNOTATION, UNREACHABLE_TAINT } from "@flotilla/ocm";
 import { isConditionTrue } from "@flotilla/apimachinery";
@@ -28,7 +28,7 @@ export function planManagedCluster(
       hubAcceptsClient: true,
       leaseDurationSeconds: LEASE_SECONDS,
       managedClusterClientConfigs: configs.length > 0 ? configs : undefined,
-      taints: !isReady ? [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }] : undefined,
+      taints: isReady ? undefined : [{ key: UNREACHABLE_TAINT, effect: "NoSelect" }],
     },
   };
   const { agreement, managedCluster } = mergeRegistrations(face, bare, NOTHING_AGREED);
@@ -36,7 +36,7 @@ export function planManagedCluster(
     ...bare,
     metadata: {
       ...bare.metadata,
-      ...(managedCluster.labels && { labels: managedCluster.labels as Record<string, string> }),
+      ...defined({ labels: managedCluster.labels ? (managedCluster.labels as Record<string, string>) : undefined }),
       annotations: { [AGREEMENT_ANNOTATION]: agreementText(agreement), [REACHED_BY_HUB_ANNOTATION]: "true" },
     },
     spec: { ...bare.spec, ...omitZero({ taints: managedCluster.taints }) },
@@ -64,7 +64,10 @@ export function planCluster(managed: DeepReadonly<ManagedCluster>): DeepReadonly
   const { cluster } = mergeRegistrations(bare, managed, NOTHING_AGREED);
   return {
     ...bare,
-    metadata: { ...bare.metadata, ...(cluster.labels && { labels: cluster.labels as Record<string, string> }) },
+    metadata: {
+      ...bare.metadata,
+      ...defined({ labels: cluster.labels ? (cluster.labels as Record<string, string>) : undefined }),
+    },
     spec: { ...bare.spec, ...omitZero({ taints: cluster.taints }) },
   };
 }

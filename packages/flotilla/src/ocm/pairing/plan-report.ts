@@ -2,6 +2,7 @@
  * The ManagedCluster status of a member that the hub reaches itself. Without an agent to report it, it is derived from
  * Karmada's Cluster of the same name, which membership maintains. Pure.
  */
+import { omitZero } from "@flotilla/base";
 import type { Cluster } from "@flotilla/karmada";
 import type { ClusterClaim } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
@@ -40,7 +41,7 @@ export function planReport(
     conditions: [joined, available, clockSynced(true)],
     facts: {
       version: kubernetesVersion ? { kubernetes: kubernetesVersion } : undefined,
-      ...(allocatable && { capacity: allocatable, allocatable }),
+      ...omitZero({ capacity: allocatable, allocatable }),
       clusterClaims: claims ? planClaims(face, claims) : undefined,
     },
   };

@@ -1,3 +1,4 @@
+import { defined } from "@flotilla/base";
 import { describe, expect, test } from "vitest";
 import { CLUSTER_SET_LABEL } from "@flotilla/ocm";
 import type {
@@ -35,7 +36,13 @@ const cluster = (
   kind: "ManagedCluster",
   metadata: { name, labels: { [CLUSTER_SET_LABEL]: "all", ...labels } },
   spec: { taints },
-  status: { conditions: [], ...(memory !== undefined && { allocatable: { memory }, capacity: { memory } }) },
+  status: {
+    conditions: [],
+    ...defined({
+      allocatable: memory === undefined ? undefined : { memory },
+      capacity: memory === undefined ? undefined : { memory },
+    }),
+  },
 });
 const named = (...names: string[]): ManagedCluster[] => names.map((name) => cluster(name));
 const plan = (spec: OcmPlacementSpec, clusters: ManagedCluster[], input: Partial<PlacementInput> = {}): PlacementPlan =>

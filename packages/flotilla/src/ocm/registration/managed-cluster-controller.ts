@@ -24,7 +24,7 @@ import {
 } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, Lease, Namespace, RoleBinding } from "@flotilla/kubernetes";
-import { equalJson, formatMicroTime, formatTime, messageOf } from "@flotilla/base";
+import { equalJson, formatMicroTime, formatTime, messageOf, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { findCondition, isNamespaceTerminating, type NextCondition } from "@flotilla/apimachinery";
@@ -88,9 +88,11 @@ export function createManagedClusterController({
       metadata: {
         resourceVersion,
         finalizers: [...finalizers, ...missing],
-        ...(isNew && { annotations: { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } }),
+        ...defined({
+          annotations: isNew ? { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } : undefined,
+        }),
       },
-      ...(isNew && { spec: { hubAcceptsClient: true } }),
+      ...defined({ spec: isNew ? { hubAcceptsClient: true } : undefined }),
     };
     await unlessChanged(
       client.patch(ManagedCluster, { cluster: hub, name: cluster.metadata.name }, patch, { type: "merge", signal }),

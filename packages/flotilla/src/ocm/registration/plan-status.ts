@@ -42,9 +42,11 @@ export function planStatus(
     ...before,
     ...defined(facts),
     // Other writers may add resources there that nodes do not have.
-    ...(capacity && { capacity: { ...before.capacity, ...capacity } }),
+    ...defined({ capacity: capacity ? { ...before.capacity, ...capacity } : undefined }),
     conditions,
-    ...((managedNamespaces.length > 0 || before.managedNamespaces) && { managedNamespaces }),
+    ...defined({
+      managedNamespaces: managedNamespaces.length > 0 || before.managedNamespaces ? managedNamespaces : undefined,
+    }),
   };
   return conditions.length === 0 && managedNamespaces.length === 0 && !cluster.status
     ? undefined

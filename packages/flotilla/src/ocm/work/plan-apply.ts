@@ -1,4 +1,5 @@
 /** How one manifest of a work is applied, from its update strategy. Pure. */
+import { defined } from "@flotilla/base";
 import { SERVICE_ACCOUNT_TOKEN_TYPE } from "@flotilla/kubernetes";
 import { WORK_AGENT_MANAGER } from "@flotilla/ocm";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -49,7 +50,7 @@ export function planApply(
         mode: "update",
         exact,
         retain: METADATA_ONLY.has(id) ? keepBody : undefined,
-        ...(isToken && { retain: keepToken }),
+        ...defined({ retain: isToken ? keepToken : undefined }),
       };
     }
   }

@@ -1,7 +1,7 @@
 /** Computes the status of a work from its manifests on the member. Pure. */
 import type { ManifestCondition } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import type { ManifestWork } from "@flotilla/ocm";
-import { equalJson, type DeepReadonly } from "@flotilla/base";
+import { equalJson, type DeepReadonly, defined } from "@flotilla/base";
 import { withCondition, type NextCondition } from "@flotilla/apimachinery";
 import {
   aggregateConditions,
@@ -157,7 +157,7 @@ export function planDeleting(work: Work, { refusal, gone }: DeletionState, now: 
     status: {
       ...work.status,
       conditions,
-      ...(reported.length > 0 && { resourceStatus: { ...work.status?.resourceStatus, manifests } }),
+      ...defined({ resourceStatus: reported.length > 0 ? { ...work.status?.resourceStatus, manifests } : undefined }),
     },
   };
 }

@@ -53,7 +53,7 @@ export function planAttached(
   return planUpdate(
     existing,
     { labels, unmanagedFor },
-    { requiredBy, ...(existing.spec.placement ? {} : strategy) },
+    { requiredBy, ...(existing.spec.placement ? undefined : strategy) },
     conflicts,
   );
 }
@@ -158,7 +158,7 @@ function planUpdate(
   return {
     action: "update",
     patch: {
-      metadata: { labels, annotations: !isNoted ? { [UNMANAGED_FOR]: unmanagedFor ?? null } : undefined },
+      metadata: { labels, annotations: isNoted ? undefined : { [UNMANAGED_FOR]: unmanagedFor ?? null } },
       spec: Object.fromEntries(fields),
     } as unknown as Json,
     conflicts,

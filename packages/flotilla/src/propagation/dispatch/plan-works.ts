@@ -1,6 +1,7 @@
 /**
  * Decides which Works a scheduled binding needs: one per target cluster, with that member's copy of the template. Pure.
  */
+import { defined, omitZero } from "@flotilla/base";
 import { hash } from "node:crypto";
 import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -285,7 +286,7 @@ function planWork(
       [CONFLICT_RESOLUTION]: conflictResolution(binding, template),
       [TEMPLATE_UID]: template.metadata.uid ?? "",
       [TEMPLATE_GENERATION]: String(generation),
-      ...(dependency === "released" && { [UNMANAGED]: "true" }),
+      ...defined({ [UNMANAGED]: dependency === "released" ? "true" : undefined }),
     },
   );
   const request = requestRecord(digest, manifest, before);
@@ -298,16 +299,15 @@ function planWork(
       labels: {
         ...record.labels,
         [WORK_ID]: id,
-        ...(isSyncedNamespace(template) && { [NAMESPACE_LABEL]: template.metadata.name }),
+        ...defined({ [NAMESPACE_LABEL]: isSyncedNamespace(template) ? template.metadata.name : undefined }),
       },
       annotations: {
         ...record.annotations,
-        ...(rendered.appliedOverrides && { [APPLIED_OVERRIDES]: rendered.appliedOverrides }),
-        ...(rendered.appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides }),
-        ...(drift !== undefined && { [DRIFT]: drift }),
-        ...(kept !== undefined && { [KEPT_TEMPLATE]: kept }),
-        ...(since !== undefined && { [PODS_SINCE]: since }),
-        ...(request !== undefined && { [REQUEST]: request }),
+        ...omitZero({
+          [APPLIED_OVERRIDES]: rendered.appliedOverrides,
+          [APPLIED_CLUSTER_OVERRIDES]: rendered.appliedClusterOverrides,
+        }),
+        ...defined({ [DRIFT]: drift, [KEPT_TEMPLATE]: kept, [PODS_SINCE]: since, [REQUEST]: request }),
       },
       finalizers: [WORK_FINALIZER],
     },

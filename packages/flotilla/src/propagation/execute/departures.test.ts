@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { createFakeClock } from "@flotilla/base";
+import { createFakeClock, defined } from "@flotilla/base";
 import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
 import { createDepartures, GRACE_PERIOD_MS } from "./departures.ts";
 
@@ -22,7 +22,7 @@ const workOf = (name: string, manifest: KubernetesObject, isGoing = false): Work
     metadata: {
       ...work.metadata,
       namespace: "karmada-es-paris",
-      ...(isGoing && { deletionTimestamp: "2024-05-01T12:00:00Z" }),
+      ...defined({ deletionTimestamp: isGoing ? "2024-05-01T12:00:00Z" : undefined }),
     },
     spec: { workload: { manifests: [manifest as never] } },
   };

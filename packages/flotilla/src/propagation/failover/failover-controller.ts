@@ -10,7 +10,7 @@
 import { Cluster } from "@flotilla/karmada";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { equalJson, formatTime, type Clock, type DeepReadonly, type Json } from "@flotilla/base";
+import { equalJson, formatTime, type Clock, type DeepReadonly, type Json, defined } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
@@ -288,6 +288,8 @@ function planPatch(
       resourceVersion: metadata.resourceVersion,
       annotations: since !== undefined ? { [UNHEALTHY_SINCE]: since } : undefined,
     },
-    ...(tasks.length > 0 && { spec: { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...tasks] } }),
+    ...defined({
+      spec: tasks.length > 0 ? { gracefulEvictionTasks: [...(spec.gracefulEvictionTasks ?? []), ...tasks] } : undefined,
+    }),
   } as unknown as Json;
 }

@@ -1,4 +1,5 @@
 /** Writes a policy's claim on templates and bindings, and removes it. */
+import { defined } from "@flotilla/base";
 import { isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
@@ -25,7 +26,7 @@ export function createClaimWriter(hub: string, client: Client): ClaimWriter {
       const labels = differences(object.metadata.labels ?? {}, wanted.labels, CLAIM_LABELS);
       const annotations = differences(
         object.metadata.annotations ?? {},
-        { ...wanted.annotations, ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }) },
+        { ...wanted.annotations, ...defined({ [ACTIVATED_TEMPLATE]: activated }) },
         [...CLAIM_ANNOTATIONS, ACTIVATED_TEMPLATE],
       );
       if (Object.keys(labels).length + Object.keys(annotations).length === 0) return;

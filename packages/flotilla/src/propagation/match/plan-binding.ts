@@ -7,7 +7,7 @@
 import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { equalJson, type DeepReadonly, omitZero } from "@flotilla/base";
+import { equalJson, type DeepReadonly, omitZero, defined } from "@flotilla/base";
 import { scopeIn } from "../binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
 import type { NamedPods } from "../named-pods.ts";
@@ -51,8 +51,10 @@ export function planBinding({
       annotations: {
         ...annotations,
         ...carriedAnnotations(policy, metadata.annotations),
-        ...(activated !== undefined && { [ACTIVATED_TEMPLATE]: activated }),
-        ...(namedPods && { [NAMED_PODS]: JSON.stringify(namedPods) }),
+        ...defined({
+          [ACTIVATED_TEMPLATE]: activated,
+          [NAMED_PODS]: namedPods ? JSON.stringify(namedPods) : undefined,
+        }),
       },
       ownerReferences: [controllerReference(template)],
       finalizers: [scope.finalizer],
@@ -68,7 +70,7 @@ export function planBinding({
       },
       ...sizeFields({ replicas, components }, metadata.namespace),
       ...fromPolicy(policy),
-      ...(schedulePriority !== undefined && { schedulePriority: { priority: schedulePriority } }),
+      ...defined({ schedulePriority: schedulePriority === undefined ? undefined : { priority: schedulePriority } }),
       ...omitZero({ workloadAffinityGroups: groups }),
     },
   };

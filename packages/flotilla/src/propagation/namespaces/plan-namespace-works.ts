@@ -1,4 +1,5 @@
 /** Decides which members get a copy of a hub namespace: all of them, unless it is reserved or opted out. Pure. */
+import { omitZero } from "@flotilla/base";
 import type { Cluster, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
@@ -91,7 +92,7 @@ function planNamespaceWork(
       namespace,
       labels: { [NAMESPACE_LABEL]: metadata.name },
       annotations: {
-        ...(appliedClusterOverrides && { [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides }),
+        ...omitZero({ [APPLIED_CLUSTER_OVERRIDES]: appliedClusterOverrides }),
         [REQUEST]: request,
       },
       finalizers: [WORK_FINALIZER],

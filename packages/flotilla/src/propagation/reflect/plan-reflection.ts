@@ -2,7 +2,7 @@
 import { findCondition, parseApiVersion, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers } from "@flotilla/base";
+import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
@@ -129,7 +129,10 @@ export function planReflection(
   const health = healthOf(work, seen, progressIn(manifestStatuses) > progressIn(before), now);
   const conditions = withReleaseStep(withInterpreted(health, seen, now), seen, now);
   if (conditions === work.status?.conditions && equalJson(manifestStatuses, before)) return work;
-  return { ...work, status: { ...work.status, ...(conditions && { conditions: [...conditions] }), manifestStatuses } };
+  return {
+    ...work,
+    status: { ...work.status, ...defined({ conditions: conditions ? [...conditions] : undefined }), manifestStatuses },
+  };
 }
 
 const progressIn = (statuses: readonly DeepReadonly<ManifestStatus>[]): number =>

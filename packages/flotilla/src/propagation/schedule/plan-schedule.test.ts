@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { deepFreeze } from "@flotilla/base";
+import { deepFreeze, defined } from "@flotilla/base";
 import type { BindingSpecView, BindingStatusView, Placement } from "./framework.ts";
 import type { ClusterView } from "./fleet-cluster.ts";
 import { planSchedule, type SchedulePlan, type ScheduleInput } from "./plan-schedule.ts";
@@ -37,7 +37,7 @@ interface Case {
 
 function plan({ spec, status, applied, annotations, clusters, nowMs = 0 }: Case): SchedulePlan {
   const metadata = {
-    annotations: { ...annotations, ...(applied && { [APPLIED_PLACEMENT]: JSON.stringify(applied) }) },
+    annotations: { ...annotations, ...defined({ [APPLIED_PLACEMENT]: applied ? JSON.stringify(applied) : undefined }) },
   };
   const input: ScheduleInput = { binding: { metadata, spec: { resource, ...spec }, status }, clusters, nowMs };
   return planSchedule(deepFreeze(input) as ScheduleInput);

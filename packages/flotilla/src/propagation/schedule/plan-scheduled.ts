@@ -1,6 +1,6 @@
 /** Computes the scheduling fields of a binding's status. Pure. */
 import type { ResourceBinding } from "@flotilla/karmada";
-import { equalJson } from "@flotilla/base";
+import { equalJson, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { withCondition } from "@flotilla/apimachinery";
 import type { SchedulePlan } from "./plan-schedule.ts";
@@ -27,12 +27,14 @@ export function planScheduled(binding: Binding, plan: SchedulePlan, generation: 
         );
   const status = {
     ...before,
-    ...(plan.outcome !== "unschedulable" && { schedulerObservedGeneration: generation }),
+    ...defined({ schedulerObservedGeneration: plan.outcome !== "unschedulable" ? generation : undefined }),
     // A binding that was checked and left unchanged was not scheduled again.
-    ...(plan.outcome === "scheduled" &&
-      before.schedulerObservedGeneration !== generation && { lastScheduledTime: now }),
-    ...(plan.outcome === "scheduled" &&
-      plan.affinityName !== undefined && { schedulerObservingAffinityName: plan.affinityName }),
+    ...defined({
+      lastScheduledTime:
+        plan.outcome === "scheduled" && before.schedulerObservedGeneration !== generation ? now : undefined,
+      schedulerObservingAffinityName:
+        plan.outcome === "scheduled" && plan.affinityName !== undefined ? plan.affinityName : undefined,
+    }),
     conditions,
   };
   return equalJson(status, before) ? binding : { ...binding, status: status };

@@ -5,7 +5,7 @@
  * Reads: Secrets that gates name, Works of gates. Writes: Works of gates.
  */
 import { isAlreadyExists } from "@flotilla/apimachinery";
-import { formatTime, messageOf } from "@flotilla/base";
+import { formatTime, messageOf, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client, ObjectKey } from "@flotilla/client";
@@ -156,7 +156,10 @@ export function createGateRunner({
       failures,
       value: verdict.value?.slice(0, 256),
       message: verdict.message?.slice(0, 512),
-      ...(verdict.state === "Open" && { openedBy: self.type, openedAt: now }),
+      ...defined({
+        openedBy: verdict.state === "Open" ? self.type : undefined,
+        openedAt: verdict.state === "Open" ? now : undefined,
+      }),
     };
     state.isRunning = false;
     changed(keyOf(hub, rollout));

@@ -1,4 +1,5 @@
 /** The missing fields of a service account token Secret. */
+import { defined } from "@flotilla/base";
 import { SERVICE_ACCOUNT_NAME_ANNOTATION, SERVICE_ACCOUNT_UID_ANNOTATION } from "../../well-known-names.ts";
 import type { Secret } from "../../secret/secret-kind.ts";
 import type { DeepReadonly } from "@flotilla/base";
@@ -37,9 +38,11 @@ export async function planSecret(
     },
     data: {
       ...data,
-      ...(needsCertificate && { "ca.crt": certificate }),
-      ...(needsNamespace && { namespace: encode(metadata.namespace ?? "") }),
-      ...(needsToken && { token: encode(await token()) }),
+      ...defined({
+        "ca.crt": needsCertificate ? certificate : undefined,
+        namespace: needsNamespace ? encode(metadata.namespace ?? "") : undefined,
+        token: needsToken ? encode(await token()) : undefined,
+      }),
     },
   };
 }

@@ -2,7 +2,7 @@
  * Runs recorded cases of OpenKruise's webhooks against the rules of this folder: defaults, rejections, conversions. For
  * tests and for `npm run golden`.
  */
-import { deepFreeze, isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { deepFreeze, isObject, type DeepReadonly, type Json, type JsonObject, defined } from "@flotilla/base";
 import { ApiError, fieldErrorText, parseApiVersion } from "@flotilla/apimachinery";
 import type { AnyAdmission, ClusterReader, FieldError, Kind, KindRef, KubernetesObject, Review } from "@flotilla/apimachinery";
 import { kruiseAdmissions } from "../../openkruise.ts";
@@ -91,7 +91,7 @@ function recordedAnswer(one: Recorded): Json {
   const { input, want } = one;
   if (input.kind === "default" && want.allowed === false) return { allowed: false, code: want.code ?? 0, message: want.message ?? "" };
   if (input.kind !== "validate") return plain(want.object ?? null);
-  return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...(hasMessage(one) && { message: withoutRejectedValues(want.message ?? "") }) };
+  return want.allowed ? { allowed: true } : { allowed: false, code: want.code ?? 0, fields: want.fieldErrors ?? [], ...defined({ message: hasMessage(one) ? withoutRejectedValues(want.message ?? "") : undefined }) };
 }
 
 function defaultedOf(one: Recorded, admission: AnyAdmission): Json {
@@ -116,7 +116,7 @@ function refusalOf(one: Recorded, admission: AnyAdmission): Json {
     return { allowed: false, code: error.status.code ?? 0, fields: [], message: messageIn(error) };
   }
   if (errors.length === 0) return { allowed: true };
-  return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...(hasMessage(one) && { message: withoutRejectedValues(fieldErrorText(errors)) }) };
+  return { allowed: false, code: admission.webhook?.code(one.input.operation ?? "CREATE") ?? 0, fields: fieldsOf(errors), ...defined({ message: hasMessage(one) ? withoutRejectedValues(fieldErrorText(errors)) : undefined }) };
 }
 
 const TYPES: Readonly<Record<string, string>> = { Required: "Required value", Invalid: "Invalid value", NotSupported: "Unsupported value", Duplicate: "Duplicate value", Forbidden: "Forbidden", NotFound: "Not found", TooLong: "Too long", TooMany: "Too many", Internal: "Internal error" };

@@ -2,6 +2,7 @@
  * Runs BroadcastJobs on recorded inputs and returns results in the format of the recordings
  * (`openkruise-broadcastjob.jsonl`). Only for tests and `npm run golden`.
  */
+import { defined } from "@flotilla/base";
 import type { BroadcastJob } from "../broadcastjob-kind.ts";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyNode } from "../node-fit.ts";
@@ -26,7 +27,7 @@ export const broadcastJobCases: Readonly<Record<string, RecordedRun>> = {
       error: null,
       events: [...new Set(reported)].toSorted(),
       requeueAfterSeconds: requeueAfterMs / 1000,
-      ...(removeJob ? { jobDeleted: true } : { status }),
+      ...defined({ jobDeleted: removeJob ? true : undefined, status: removeJob ? undefined : status }),
     };
   },
 };

@@ -4,7 +4,7 @@
  */
 import { podTemplateData } from "@flotilla/kubernetes";
 import type { Node, PersistentVolumeClaim, Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate, ReadonlyRevision } from "@flotilla/kubernetes";
-import { createSeededRandom, equalJson } from "@flotilla/base";
+import { createSeededRandom, equalJson, defined } from "@flotilla/base";
 import { LIFECYCLE_STATE_LABEL, LIFECYCLE_TIMESTAMP_ANNOTATION } from "../../lifecycle/lifecycle.ts";
 import { fractionalShare, legacyShare, partitionOf, strictShare } from "../../int-or-percent.ts";
 import type { IntOrPercent } from "../../int-or-percent.ts";
@@ -130,7 +130,7 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
       return { ...rest, metadata: { ...pod.metadata, labels, annotations: Object.keys(annotations).length > 0 ? annotations : undefined }, spec: { ...pod.spec, volumes } };
     });
     const pvcs = ids.flatMap((id) => [...claimsOfPod(cloneSet, id).values()].map(({ apiVersion: _apiVersion, kind: _kind, ...claim }) => claim));
-    return { ...want, pods, ...(want.pvcs && { pvcs }) };
+    return { ...want, pods, ...defined({ pvcs: want.pvcs ? pvcs : undefined }) };
   },
 };
 

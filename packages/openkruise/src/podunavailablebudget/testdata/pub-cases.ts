@@ -5,7 +5,7 @@
 import { PodUnavailableBudget } from "../podunavailablebudget-kind.ts";
 import { controllerOf } from "@flotilla/apimachinery";
 import type { PubOperation } from "../podunavailablebudget-types.ts";
-import { TerminalError } from "@flotilla/base";
+import { TerminalError, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { checkBudget, isUnprotected } from "../check.ts";
@@ -52,7 +52,7 @@ export const budgetCases: Readonly<Record<string, RecordedRun>> = {
       const plan = planBudgetStatus({ budget, ...scope, gates: gatesOf(gates), nowMs: RECORDED_AT });
       const marked = scope.pods.filter(({ metadata }) => !metadata.annotations?.[RELATED_BUDGET_ANNOTATION]);
       const changed = marked.map((pod) => [pod.metadata.name, changesOf(pod, { ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [RELATED_BUDGET_ANNOTATION]: budget.metadata.name } } })]);
-      return { changed: Object.fromEntries(changed), status: plan.status, ...(plan.againInMs !== undefined && { recheckAfterSeconds: (plan.againInMs - 1) / 1000 }) };
+      return { changed: Object.fromEntries(changed), status: plan.status, ...defined({ recheckAfterSeconds: plan.againInMs === undefined ? undefined : (plan.againInMs - 1) / 1000 }) };
     } catch (error) {
       if (error instanceof TerminalError) return { error: "invalid value for IntOrString: invalid type: string is not a percentage" };
       throw error;

@@ -8,7 +8,7 @@ import { makeRevision } from "@flotilla/kubernetes";
 import type { Namespace, ReadonlyPod } from "@flotilla/kubernetes";
 import type { SidecarSet } from "../sidecarset-kind.ts";
 import type { SidecarSetPatchPodMetadata } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
-import { FlotillaError, messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf, defined } from "@flotilla/base";
 import { ApiError, formatQuantity, goJson, parseQuantity } from "@flotilla/apimachinery";
 import { isHotUpgradeReady, isHotUpgrading } from "../hot-upgrade.ts";
 import { injectSidecars } from "../inject.ts";
@@ -101,6 +101,6 @@ export const sidecarSetCases: Readonly<Record<string, RecordedRun>> = {
     const shown = ({ metadata, spec }: ReadonlyPod): object => ({ metadata, containers: spec.containers });
     const hotUpgrading = isHotUpgrading(sidecarSet, pod);
     const hotUpgradeReady = isHotUpgradeReady(sidecarSet, pod);
-    return { ...shown(upgradePod(pod, sidecarSet, RECORDED_AT)), hotUpgrading, hotUpgradeReady, ...(hotUpgrading && hotUpgradeReady && { afterFlip: shown(flipPod(pod, sidecarSet, RECORDED_AT)) }) };
+    return { ...shown(upgradePod(pod, sidecarSet, RECORDED_AT)), hotUpgrading, hotUpgradeReady, ...defined({ afterFlip: hotUpgrading && hotUpgradeReady ? shown(flipPod(pod, sidecarSet, RECORDED_AT)) : undefined }) };
   }),
 };

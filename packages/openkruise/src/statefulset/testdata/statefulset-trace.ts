@@ -3,7 +3,7 @@
  * (`openkruise-trace.jsonl`): which pods are created, deleted and updated, and the status. Only for tests and `npm run
  * golden`.
  */
-import { omitZero } from "@flotilla/base";
+import { omitZero, defined, omitEmpty } from "@flotilla/base";
 import type { AdvancedStatefulSet } from "../statefulset-kind.ts";
 import { podTemplateData } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
@@ -77,10 +77,7 @@ class Trace {
     const refreshed = names(plan.change.filter(({ isUpdatedInPlace }) => !isUpdatedInPlace).map(({ pod }) => pod));
     const { availableReplicas: available, readyReplicas: ready, currentReplicas, updatedReplicas, replicas, currentRevision } = plan.status;
     return {
-      ...(plan.create.length > 0 && { created: Object.fromEntries(plan.create.map(({ metadata }) => [metadata.name, metadata.labels?.["controller-revision-hash"]])) }),
-      ...(plan.remove.length > 0 && { deleted: names(plan.remove) }),
-      ...(updated.length > 0 && { updatedInPlace: updated }),
-      ...(refreshed.length > 0 && { refreshed }),
+      ...defined({ created: plan.create.length > 0 ? Object.fromEntries(plan.create.map(({ metadata }) => [metadata.name, metadata.labels?.["controller-revision-hash"]])) : undefined, deleted: plan.remove.length > 0 ? names(plan.remove) : undefined }), ...omitEmpty({ updatedInPlace: updated, refreshed }),
       status: { available, current: currentReplicas, currentRevision, ready, replicas, updateRevision: plan.status.updateRevision, updated: updatedReplicas },
     };
   }

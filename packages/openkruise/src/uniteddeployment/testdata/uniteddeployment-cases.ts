@@ -6,7 +6,7 @@ import { CloneSet } from "../../cloneset/cloneset-kind.ts";
 import { UnitedDeployment } from "../uniteddeployment-kind.ts";
 import { subsetReplicas } from "../subset-rules.ts";
 import type { Pod } from "@flotilla/kubernetes";
-import { required } from "@flotilla/base";
+import { required, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { allocatePartitions, allocateReplicas } from "../allocate.ts";
 import type { SizedSubset } from "../allocate.ts";
@@ -89,4 +89,4 @@ export const unitedDeploymentCases: Readonly<Record<string, RecordedRun>> = {
 };
 
 /** The recording omits empty structs. */
-const withoutEmpty = ({ scaleStrategy, strategy, ...spec }: JsonObject): JsonObject => ({ ...spec, ...(Object.keys((scaleStrategy ?? {}) as object).length > 0 && { scaleStrategy }), ...(Object.keys((strategy ?? {}) as object).length > 0 && { strategy }) });
+const withoutEmpty = ({ scaleStrategy, strategy, ...spec }: JsonObject): JsonObject => ({ ...spec, ...defined({ scaleStrategy: Object.keys((scaleStrategy ?? {}) as object).length > 0 ? scaleStrategy : undefined, strategy: Object.keys((strategy ?? {}) as object).length > 0 ? strategy : undefined }) });

@@ -2,7 +2,7 @@
  * Kubeflow MPIJob, with Karmada's rules: a job that runs on one member has that member's status; for conditions on
  * several members the newest of each type is used. Components are sorted by name.
  */
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import { pickFields, statusOf, textOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
@@ -52,8 +52,8 @@ function reported(status: JsonObject): JsonObject {
   const conditions = conditionsIn(status);
   return {
     ...pickFields(status, ["startTime", "completionTime", "lastReconcileTime"]),
-    ...(roles.length > 0 && { replicaStatuses }),
-    ...(conditions.length > 0 && { conditions }),
+    ...defined({ replicaStatuses: roles.length > 0 ? replicaStatuses : undefined }),
+    ...omitEmpty({ conditions }),
   };
 }
 
@@ -62,8 +62,7 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
   const conditions = newestConditions(items);
   return {
     ...Object.fromEntries(Object.entries(timesOf(items)).filter(([, time]) => time !== "")),
-    ...(Object.keys(replicaStatuses).length > 0 && { replicaStatuses }),
-    ...(conditions.length > 0 && { conditions }),
+    ...omitEmpty({ replicaStatuses, conditions }),
   };
 }
 

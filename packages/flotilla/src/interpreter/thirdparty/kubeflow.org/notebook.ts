@@ -5,7 +5,7 @@
  * aggregated conditions are the members', not the time of aggregation.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, defined, omitZero, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { countOf, statusOf } from "@flotilla/kubernetes";
 import { componentOf } from "../components.ts";
@@ -37,8 +37,8 @@ export const notebookInterpreter: KindInterpreter<Notebook> = {
     const conditions = conditionsIn(status);
     return {
       readyReplicas: readyReplicas ?? 0,
-      ...(isObject(containerState) && { containerState }),
-      ...(conditions.length > 0 && { conditions }),
+      ...defined({ containerState: isObject(containerState) ? containerState : undefined }),
+      ...omitEmpty({ conditions }),
     };
   },
   aggregateStatus(notebook, items) {
@@ -92,12 +92,16 @@ function sumStatuses(items: readonly StatusItem[]): JsonObject {
   }
   return {
     readyReplicas,
-    ...(running > 0 && { containerState: { running: startedAt === "" ? {} : { startedAt } } }),
-    ...(running > 0 &&
-      running === items.length && { conditions: [condition("Ready", startedAt, "Ready", "All notebooks are ready")] }),
+    ...defined({
+      containerState: running > 0 ? { running: omitZero({ startedAt }) } : undefined,
+      conditions:
+        running > 0 && running === items.length
+          ? [condition("Ready", startedAt, "Ready", "All notebooks are ready")]
+          : undefined,
+    }),
   };
 }
 
 function condition(type: string, time: string, reason: string, message: string): JsonObject {
-  return { type, status: "True", ...(time && { lastProbeTime: time, lastTransitionTime: time }), reason, message };
+  return { type, status: "True", ...omitZero({ lastProbeTime: time, lastTransitionTime: time }), reason, message };
 }

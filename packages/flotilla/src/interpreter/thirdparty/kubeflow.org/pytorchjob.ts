@@ -1,5 +1,5 @@
 /** Kubeflow PyTorchJob, with Karmada's rules. */
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, defined } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { statusOf } from "@flotilla/kubernetes";
 import { conditionsIn, isTrue, putStatus, nonEmpty } from "../member-status.ts";
@@ -33,7 +33,7 @@ export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
         ...statusOf(job),
         startTime,
         lastReconcileTime,
-        ...(ends.hasSucceeded && { completionTime }),
+        ...defined({ completionTime: ends.hasSucceeded ? completionTime : undefined }),
         replicaStatuses: sumReplicaStatuses(items, ROLES),
         conditions: conditionsOf(ends, times),
       }),

@@ -3,7 +3,7 @@
  * newest, so that aggregating again changes nothing, and are in the fields that conditions of the kind have. A job that
  * no member runs is not completed.
  */
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, defined } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { statusOf } from "@flotilla/kubernetes";
 import { conditionsIn, isTrue, laterOf, putStatus, nonEmpty } from "../member-status.ts";
@@ -35,7 +35,7 @@ export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
         ...statusOf(job),
         startTime,
         lastReconcileTime,
-        ...(hasSucceeded && { completionTime }),
+        ...defined({ completionTime: hasSucceeded ? completionTime : undefined }),
         replicaStatuses: sumReplicaStatuses(items, ROLES),
         conditions,
       }),

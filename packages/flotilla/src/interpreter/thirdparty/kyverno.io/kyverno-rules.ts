@@ -4,7 +4,7 @@
  * only values that members report.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitEmpty } from "@flotilla/base";
 import {
   InterpretError,
   isConditionReady,
@@ -49,7 +49,7 @@ function aggregate(policy: DeepReadonly<KyvernoPolicy>, items: readonly StatusIt
     ...generatedRules(lastWith(statuses, "autogen")),
     ...pickFields(lastWith(statuses, "ready"), ["ready"]),
     rulecount: countRules(policy, statuses),
-    ...(conditions.length > 0 && { conditions }),
+    ...omitEmpty({ conditions }),
   };
 }
 

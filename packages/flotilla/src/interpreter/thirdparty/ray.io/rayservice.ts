@@ -6,7 +6,7 @@
  * negative number to the last one.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject, defined, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import { compareQuantities, parseQuantity } from "@flotilla/apimachinery";
 import type { KindInterpreter, ReplicaRequirements, StatusItem } from "@flotilla/kubernetes";
 import { countOf, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
@@ -79,7 +79,7 @@ function largestOf([head, ...workers]: readonly (ReplicaRequirements | undefined
         resourceRequest[resource] = amount;
     }
   }
-  return { ...head, ...(Object.keys(resourceRequest).length > 0 && { resourceRequest }) };
+  return { ...head, ...omitEmpty({ resourceRequest }) };
 }
 
 /**
@@ -109,14 +109,12 @@ function aggregate(service: Service, items: readonly StatusItem[]): JsonObject {
   const pending = statuses.find(({ pendingServiceStatus }) => isGiven(pendingServiceStatus))?.["pendingServiceStatus"];
   return {
     ...others,
-    ...(conditions.length > 0 && { conditions }),
-    ...omitZero({ lastUpdateTime }),
+    ...omitEmpty({ conditions, lastUpdateTime }),
     numServeEndpoints: sumOf(statuses, "numServeEndpoints"),
     observedGeneration: statuses.reduce((newest, status) => Math.max(newest, countOf(status["observedGeneration"])), 0),
     // The status of a service that does not run is empty.
     serviceStatus: statuses.some(({ serviceStatus }) => serviceStatus === "") ? "" : "Running",
-    ...omitZero({ activeServiceStatus: active }),
-    ...defined({ pendingServiceStatus: pending }),
+    ...defined({ activeServiceStatus: active, pendingServiceStatus: pending }),
   };
 }
 
@@ -133,7 +131,10 @@ function activeServiceOf(statuses: readonly JsonObject[]): JsonObject | undefine
     }
   }
   const { applicationStatuses: _statuses, ...others } = first;
-  return { ...others, ...(applications.size > 0 && { applicationStatuses: Object.fromEntries(applications) }) };
+  return {
+    ...others,
+    ...defined({ applicationStatuses: applications.size > 0 ? Object.fromEntries(applications) : undefined }),
+  };
 }
 
 const severityOf = (application: Json): number =>
