@@ -48,6 +48,8 @@ class LongestFirst extends BaseSequencer {
 const shared = {
   // The longest test takes seconds; a machine that is busy with other work must not fail it.
   testTimeout: 60_000,
+  /** The same for hooks: they start fleets and processes. By default a hook fails after 10 s, and its whole file with it. */
+  hookTimeout: 60_000,
   /** What is polled for comes within milliseconds; the limit is for a machine with much else to do. */
   expect: { poll: { timeout: 20_000 } },
   setupFiles: ["test/setup.ts"],
