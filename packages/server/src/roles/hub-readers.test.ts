@@ -50,6 +50,7 @@ test("opens informers of what explanations and the proxy read, and of nothing th
     "clusterresourcebindings",
     "clusters",
     "customresourcedefinitions",
+    "federatedresourcequotas",
     "fleetrollouts",
     "managedclusters",
     "managedclustersetbindings",
