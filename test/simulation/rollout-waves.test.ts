@@ -258,3 +258,19 @@ test("a budget that allows no unavailable pod keeps no new workload from its mem
 
   expect((await fleet.client.get(CloneSet, { ...web, name: "cart" })).status).toMatchObject({ readyReplicas: 6 });
 });
+
+test("a template that is corrected in the same pods is not judged by what they did before", async () => {
+  await start({
+    waves: [CANARY, { name: "all" }],
+    failure: { action: "Pause", progressDeadline: "2m" },
+    maxUnavailable: 1,
+  });
+  await release("web:broken");
+  await fleet.run(60_000);
+  expect((await newest()).status).toMatchObject({ phase: "Paused", failure: { reason: "PodsFailing" } });
+
+  await release("web:2");
+  await fleet.run(90_000);
+
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 12 });
+});

@@ -1,9 +1,16 @@
-/** Pods of a revision that cannot start, or restart again and again. Pure. */
+/**
+ * Pods of a member's copy that cannot start, or restart again and again. Only pods of the revision of the copy count, and
+ * of these only what happened since they have it: an in-place update keeps the pod, its last failure and its restarts. Pure.
+ */
+import { compareQuantities, gvkOf, tryParseQuantity } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
-import type { DeepReadonly, Json } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
 
-type Container = { name: string; image?: string; command?: unknown; args?: unknown };
+type Copy = DeepReadonly<KubernetesObject>;
+type ReadonlyPod = DeepReadonly<Pod>;
+type ContainerStatus = NonNullable<NonNullable<ReadonlyPod["status"]>["containerStatuses"]>[number];
 
 /** What a kubelet says of a container that does not start by itself. */
 const STUCK: ReadonlySet<string> = new Set([
@@ -16,17 +23,39 @@ const STUCK: ReadonlySet<string> = new Set([
   "CreateContainerError",
   "RunContainerError",
 ]);
+const IMAGE_REASONS: ReadonlySet<string> = new Set([
+  "ErrImagePull",
+  "ImagePullBackOff",
+  "InvalidImageName",
+  "ErrImageNeverPull",
+]);
+/** The label of the controllers that have ControllerRevisions; OpenKruise's may be the hash alone. */
+const REVISION_LABEL = "controller-revision-hash";
+const IN_PLACE_STATE = "apps.kruise.io/inplace-update-state";
+
+/** Kinds that own their pods themselves. */
+const OWNERS: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet", "DaemonSet"]);
+/** Stands for the name of a resource. */
+const QUANTITY = "\0quantity";
+
+export interface PodsQuestion {
+  /** The object as the hub sent it, overrides included. */
+  readonly copy: Copy;
+  /** The revision that the member's controller updates pods to, where its status has it. */
+  readonly updateRevision?: string | undefined;
+  readonly maxRestarts: number;
+}
 
 export function podTrouble(
-  pods: readonly DeepReadonly<Pod>[],
-  part: Json,
-  maxRestarts: number,
+  pods: readonly ReadonlyPod[],
+  question: PodsQuestion,
 ): { pods: number; message: string } | undefined {
   let count = 0;
   let message: string | undefined;
   for (const pod of pods) {
-    if (pod.metadata.deletionTimestamp !== undefined || !hasRevision(pod, part)) continue;
-    const found = troubleOf(pod, maxRestarts);
+    if (pod.metadata.deletionTimestamp !== undefined || !isOwnedBy(pod, question.copy) || !hasRevision(pod, question))
+      continue;
+    const found = troubleOf(pod, question.maxRestarts);
     if (found === undefined) continue;
     count++;
     message ??= `pod ${pod.metadata.name}: ${found}`;
@@ -34,30 +63,85 @@ export function podTrouble(
   return message === undefined ? undefined : { pods: count, message };
 }
 
-function troubleOf({ status }: DeepReadonly<Pod>, maxRestarts: number): string | undefined {
+/** Another workload may select the same labels. The pods of a Deployment belong to its ReplicaSets. */
+function isOwnedBy({ metadata }: ReadonlyPod, copy: Copy): boolean {
+  const { group, kind } = gvkOf(copy);
+  if (group !== "apps" && group !== "apps.kruise.io") return true;
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
+  const { name } = copy.metadata;
+  if (kind === "Deployment") return owner?.kind === "ReplicaSet" && owner.name.startsWith(`${name}-`);
+  return !OWNERS.has(kind) || (owner?.kind === kind && owner.name === name);
+}
+
+function hasRevision(pod: ReadonlyPod, { copy, updateRevision }: PodsQuestion): boolean {
+  const label = pod.metadata.labels?.[REVISION_LABEL];
+  if (updateRevision !== undefined && label !== undefined)
+    return label === updateRevision || updateRevision.endsWith(`-${label}`);
+  const { spec } = copy as { spec?: unknown };
+  const template = isObject(spec) && isObject(spec["template"]) ? spec["template"] : {};
+  return isIn(template["spec"], pod.spec) && isIn(template["metadata"], pod.metadata);
+}
+
+/**
+ * Whether a pod has what its template says. Admission on the member may have added to it: fields, and items of lists. A
+ * server writes a quantity in another form.
+ */
+function isIn(wanted: unknown, found: unknown, key = ""): boolean {
+  if (wanted === found || wanted === null || wanted === undefined) return true;
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(found)) return wanted.length === 0;
+    return wanted.every(isObject)
+      ? wanted.every((item) => found.some((each) => isIn(item, each)))
+      : wanted.length === found.length && wanted.every((item, index) => isIn(item, found[index]));
+  }
+  if (isObject(wanted)) {
+    const observed = isObject(found) ? found : {};
+    const isResources = key === "limits" || key === "requests";
+    return Object.entries(wanted).every(([name, value]) => isIn(value, observed[name], isResources ? QUANTITY : name));
+  }
+  if (key !== QUANTITY) return false;
+  const [a, b] = [wanted, found].map((value) => tryParseQuantity(String(value)));
+  return a !== undefined && b !== undefined && compareQuantities(a, b) === 0;
+}
+
+function troubleOf(pod: ReadonlyPod, maxRestarts: number): string | undefined {
+  const { spec, status } = pod;
   if (status?.phase === "Failed") return status.reason ?? "Failed";
-  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])];
-  for (const { name, state, restartCount = 0, ready } of statuses) {
+  const changedMs = changedInPlaceMs(pod);
+  const images = new Map([...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }) => [name, image]));
+  for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    if (changedMs !== undefined && isOfBefore(container, images.get(container.name), changedMs)) continue;
+    const { name, state, restartCount = 0, ready } = container;
     const reason = state?.waiting?.reason;
     if (reason !== undefined && STUCK.has(reason))
       return `container ${name}: ${reason}${state?.waiting?.message ? ` (${state.waiting.message.slice(0, 200)})` : ""}`;
-    if (!ready && restartCount > maxRestarts) return `container ${name} restarted ${restartCount} times`;
+    // Of a pod that was updated in place it is not known how many restarts were before.
+    if (changedMs === undefined && !ready && restartCount > maxRestarts)
+      return `container ${name} restarted ${restartCount} times`;
   }
   return undefined;
 }
 
-/** A pod has the containers of the revision: admission on the member may have added others, and defaults. */
-function hasRevision(pod: DeepReadonly<Pod>, part: Json): boolean {
-  const spec = isObject(part) ? part["spec"] : undefined;
-  const containers = isObject(spec) && Array.isArray(spec["containers"]) ? (spec["containers"] as Container[]) : [];
-  if (containers.length === 0) return true;
-  return containers.every(({ name, image, command, args }) => {
-    const own = pod.spec.containers.find((container) => container.name === name) as Container | undefined;
-    return (
-      own !== undefined &&
-      own.image === image &&
-      JSON.stringify(own.command ?? []) === JSON.stringify(command ?? []) &&
-      JSON.stringify(own.args ?? []) === JSON.stringify(args ?? [])
-    );
-  });
+/** When the pod was last updated in place; undefined for a pod that has the template it was created from. */
+function changedInPlaceMs({ metadata }: ReadonlyPod): number | undefined {
+  const text = metadata.annotations?.[IN_PLACE_STATE];
+  if (text === undefined) return undefined;
+  try {
+    const state: unknown = JSON.parse(text);
+    const atMs = isObject(state) ? Date.parse(String(state["updateTimestamp"])) : Number.NaN;
+    return Number.isNaN(atMs) ? undefined : atMs;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the kubelet still reports the container from before the update: another image, or an end before it. */
+function isOfBefore({ state, lastState }: ContainerStatus, image: string | undefined, changedMs: number): boolean {
+  const { reason = "", message } = state?.waiting ?? {};
+  if (IMAGE_REASONS.has(reason))
+    return message !== undefined && image !== undefined && message !== "" && !message.includes(image);
+  if (reason !== "CrashLoopBackOff") return false;
+  const ended = Date.parse(lastState?.terminated?.finishedAt ?? "");
+  return !(ended > changedMs);
 }

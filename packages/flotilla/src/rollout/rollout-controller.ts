@@ -8,7 +8,7 @@
 import { formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
-import type { Clock, DeepReadonly, Json } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
@@ -25,6 +25,7 @@ import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { GateStatus } from "./kinds/fleet-rollout.ts";
 import { observeMembers } from "./observe-members.ts";
 import { planReleaseStep } from "./plan/plan-release-step.ts";
+import { NO_STRATEGY } from "./plan/release.ts";
 import type { ReleasePlan, Updates } from "./plan/release-state.ts";
 import { actorOf } from "./rollout-admissions.ts";
 import { podTrouble } from "./pod-trouble.ts";
@@ -78,6 +79,8 @@ export interface RolloutDependencies {
 
 /** How often pods of a member that has not finished are looked at. */
 const PODS_POLL_MS = 2_000;
+/** For a strategy that was removed from the object by hand. */
+const DEFAULT_RESTARTS = NO_STRATEGY.failure.maxRestarts;
 /** Members of one release whose pods are read at a time. */
 const MAX_POD_READS = 16;
 
@@ -98,19 +101,30 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
   async function troubles(
     rollout: Rollout,
     template: Template,
+    works: readonly DeepReadonly<Work>[],
     signal: AbortSignal,
   ): Promise<Map<string, { pods: number; message: string }>> {
     const found = new Map<string, { pods: number; message: string }>();
-    const { template: part, strategy } = rollout.spec;
+    const maxRestarts = rollout.spec.strategy?.failure.maxRestarts ?? DEFAULT_RESTARTS;
     const selector = selectorOf(template);
-    if (selector === undefined || part === undefined || rollout.status?.phase !== "Progressing") return found;
+    if (selector === undefined || rollout.status?.phase !== "Progressing") return found;
+    const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
     const open = (rollout.status.clusters ?? []).filter(
       ({ revision, state }) => revision === rollout.metadata.name && (state === "Updating" || state === "Unhealthy"),
     );
     await Promise.all(
       open.slice(0, MAX_POD_READS).map(async ({ name }) => {
-        const pods = await deps.readPods(name, rollout.metadata.namespace ?? "", selector, signal);
-        const trouble = pods && podTrouble(pods, part as Json, strategy?.failure.maxRestarts ?? 3);
+        const { spec, status } = workOf.get(name) ?? {};
+        const copy = spec?.workload?.manifests?.[0] as Template | undefined;
+        const pods = copy && (await deps.readPods(name, rollout.metadata.namespace ?? "", selector, signal));
+        if (!pods) return;
+        const reported = status?.manifestStatuses?.[0]?.status;
+        const updateRevision = isObject(reported) ? reported["updateRevision"] : undefined;
+        const trouble = podTrouble(pods, {
+          copy,
+          updateRevision: typeof updateRevision === "string" ? updateRevision : undefined,
+          maxRestarts,
+        });
         if (trouble) found.set(name, trouble);
       }),
     );
@@ -220,7 +234,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       });
       const needsPods =
         updates.takesDown !== "none" && first.some(({ updated, ready, size }) => ready < updated || updated < size);
-      const trouble = needsPods ? await troubles(rollout, template, signal) : undefined;
+      const trouble = needsPods ? await troubles(rollout, template, works, signal) : undefined;
       const members = trouble?.size ? first.map((member) => ({ ...member, trouble: trouble.get(member.name) })) : first;
       const holder = holderOf(rollout);
       const plan = planReleaseStep({

@@ -17,6 +17,8 @@ export function observe(release: Release): void {
       revision: start?.revision ?? (isFirst ? (previous ?? self) : joins),
       target: start?.target,
       maxUnavailable: start?.maxUnavailable,
+      // An unfinished release that was paused does not continue there.
+      paused: start?.paused,
       step: start?.step,
       replicas: member.size,
       updated: 0,

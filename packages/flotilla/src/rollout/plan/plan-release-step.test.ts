@@ -53,6 +53,24 @@ describe("the next step of a release", () => {
       release: { status: { phase: undefined }, spec: { previous: undefined } },
       want: { phase: "Succeeded", steps: { oslo: "web-2@all#1.0" }, events: [] },
     },
+    "leaves a later member with what an unfinished release gave it, paused as it was": {
+      members: [makeMember("oslo"), makeMember("paris")],
+      release: {
+        status: { phase: undefined },
+        input: {
+          inherited: [
+            makeEntry("oslo", { revision: "web-1b", paused: true, step: "web-1b@all!#2.0" }),
+            makeEntry("paris", { revision: "web-1b", target: 3, paused: true, step: "web-1b@3!#2.0" }),
+          ],
+        },
+      },
+      want: {
+        phase: "Progressing",
+        waitingFor: "pods on oslo",
+        steps: { oslo: "web-2@all#1.0", paris: "web-1b@3!#2.0" },
+        events: ["ReleaseStarted", "WaveStarted"],
+      },
+    },
     "waits for the approval of the next wave": {
       members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
       release: { status: running },

@@ -116,7 +116,7 @@ function restart({ status, entries, self, now, events, input }: Release): void {
   for (const entry of entries) {
     entry.progressTime = now;
     delete entry.unhealthySince;
-    delete entry.paused;
+    if (entry.revision === self) delete entry.paused;
     delete entry.returned;
     if (entry.state === "RollingBack" || entry.state === "RolledBack") entry.state = "Waiting";
     if (isBack && entry.revision !== self) delete entry.wave;
@@ -174,8 +174,8 @@ function supersede(release: Release, newer: string): void {
 
 /** Carries the release on: gates, waves, and what members may have. */
 function advance(release: Release, waves: readonly PlannedWave[]): void {
-  const { status, input, now, events, entries } = release;
-  for (const entry of entries) delete entry.paused;
+  const { status, input, now, events, entries, self } = release;
+  for (const entry of entries) if (entry.revision === self) delete entry.paused;
   // Each round ends a state of a wave; the number of rounds is bounded by the waves.
   for (let round = 0; round <= waves.length * 3; round++) {
     const index = Math.min(status.waveIndex ?? 0, waves.length - 1);
@@ -298,6 +298,7 @@ function grant(release: Release, wave: PlannedWave | undefined, waves: readonly 
       const target = open.targets.get(entry.name) ?? 0;
       entry.wave ??= waveOf(entry.name);
       delete entry.returned;
+      delete entry.paused;
       entry.revision = self;
       if (target >= entry.replicas) delete entry.target;
       else entry.target = target;
@@ -319,6 +320,7 @@ function catchUp(release: Release): void {
     (entry, token) => {
       entry.revision = self;
       delete entry.target;
+      delete entry.paused;
       entry.maxUnavailable = token;
       entry.state = "Updating";
       entry.progressTime = now;

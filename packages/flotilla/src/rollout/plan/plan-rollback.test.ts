@@ -26,6 +26,15 @@ describe("a rollback", () => {
       },
       want: { oslo: "web-2 Updated", paris: "web-2 Updated", rome: "web-1 RollingBack" },
     },
+    "returns members that an earlier release left unfinished, after all others": {
+      release: {
+        entries: [
+          makeEntry("oslo", { state: "RolledBack", wave: "canary" }),
+          makeEntry("paris", { revision: "web-1b", target: 3, paused: true }),
+        ],
+      },
+      want: { oslo: "web-1 RolledBack", paris: "web-1 RollingBack" },
+    },
     "returns all members of a wave at once without a budget": {
       release: {
         entries: [

@@ -1,11 +1,14 @@
-/** Returns the members that a release has reached to the revision before, those of the last wave first. Pure. */
+/**
+ * Returns the members that a release has reached to the revision before, those of the last wave first, and then those that
+ * an earlier release left unfinished. Pure.
+ */
 import { durationMs } from "./durations.ts";
 import { isReturning } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { share } from "./share-budget.ts";
 
 export function rollBack(release: Release): void {
-  const { entries, self, previous, status, strategy, input, now, events } = release;
+  const { entries, previous, status, strategy, input, now, events } = release;
   if (previous === undefined) return;
   const deadlineMs = durationMs(strategy.failure.progressDeadline);
   const order = new Map((status.plan ?? []).map(({ name }, index) => [name, index]));
@@ -15,8 +18,8 @@ export function rollBack(release: Release): void {
   const returning = entries.filter(isReturning);
   for (const entry of returning) if (!isStuck(entry)) release.wake(leftMs(entry));
   if (input.rollout.spec.paused) return;
-  for (const entry of entries) delete entry.paused;
-  const left = entries.filter(({ revision }) => revision === self);
+  for (const entry of entries) if (entry.revision === previous) delete entry.paused;
+  const left = entries.filter(({ revision }) => revision !== previous);
   // The members of a later wave are back before those of an earlier one begin, unless they cannot get back. Whether their
   // pods are available again is a question of the budget.
   const hasReturned = ({ name, replicas }: Entry): boolean => {
@@ -36,6 +39,7 @@ export function rollBack(release: Release): void {
         entry.revision = previous;
         entry.returned = 0;
         delete entry.target;
+        delete entry.paused;
         entry.maxUnavailable = token;
         entry.state = entry.unreachableSince === undefined ? "RollingBack" : "Unreachable";
         entry.progressTime = now;
@@ -44,7 +48,7 @@ export function rollBack(release: Release): void {
         entry.ready = 0;
       },
     );
-  if (entries.some(({ revision }) => revision === self)) return;
+  if (entries.some(({ revision }) => revision !== previous)) return;
   const open = entries.filter(isReturning);
   if (open.some((entry) => !isStuck(entry))) return;
   status.phase = open.length === 0 ? "RolledBack" : "Failed";
