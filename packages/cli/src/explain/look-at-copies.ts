@@ -136,9 +136,16 @@ function unhealthyCopies(
             .slice(0, MAX_DELIVERED)),
     ],
     isOverdue: [...sickMembers, ...sickManifests, ...works, ...rolledOut].some(
-      ({ unhealthy, unhealthySince }) =>
+      ({ unhealthy, unhealthySince = "", ...more }) =>
         unhealthy !== undefined &&
-        unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince ?? "" }, nowMs) !== undefined,
+        unhealthyForMs(
+          {
+            status: "False",
+            reason: "unhealthyReason" in more ? more.unhealthyReason : undefined,
+            lastTransitionTime: unhealthySince,
+          },
+          nowMs,
+        ) !== undefined,
     ),
   };
 }

@@ -209,7 +209,7 @@ function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "
 function unhealthyOf(
   work: DeepReadonly<Work> | undefined,
   health: string | undefined,
-): Pick<ExplainedMember, "unhealthy" | "unhealthySince" | "failedRule"> {
+): Pick<ExplainedMember, "unhealthy" | "unhealthySince" | "unhealthyReason" | "failedRule"> {
   const condition = findCondition(work?.status?.conditions ?? [], HEALTHY);
   // Another program's agent reports the verdict of the rule only.
   if (!condition) return health === "Unhealthy" ? { unhealthy: "its kind's health rule says Unhealthy" } : {};
@@ -217,6 +217,7 @@ function unhealthyOf(
   return {
     unhealthy: condition.message,
     unhealthySince: condition.lastTransitionTime,
+    unhealthyReason: condition.reason,
     failedRule: RULE_FAILURES.has(condition.reason) ? condition.reason.replace(/Failed$/, "") : undefined,
   };
 }

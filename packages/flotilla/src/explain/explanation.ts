@@ -45,6 +45,7 @@ const member = s.object({
     s.string("What is wrong with the copy on the member, from the condition `Healthy` of its Work."),
   ),
   unhealthySince: s.optional(s.time("Since when nothing has improved.")),
+  unhealthyReason: s.optional(s.string("The reason in one word, as in the condition `Healthy` of the Work.")),
   failedRule: s.optional(s.string("The interpreter rule that failed, so that the health is unknown.")),
   message: s.optional(s.string("The message of the member or of the delivery to it.")),
   status: s.optional(s.json("The status that the member reported.")),

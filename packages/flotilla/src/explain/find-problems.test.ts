@@ -81,6 +81,20 @@ const cases: Record<
     },
     want: [],
   },
+  "reports pods that a quota forbids at once": {
+    explanation: {
+      policy,
+      members: [
+        member({
+          health: "Unhealthy",
+          unhealthy: "2 of 2 pods are not ready: FailedCreate: exceeded quota",
+          unhealthySince: "2024-05-01T11:59:55Z",
+          unhealthyReason: "QuotaForbidsPods",
+        }),
+      ],
+    },
+    want: ["it is not healthy on oslo for 5s: 2 of 2 pods are not ready: FailedCreate: exceeded quota"],
+  },
   "reports a rule that failed at once": {
     explanation: {
       policy,

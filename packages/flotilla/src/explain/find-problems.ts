@@ -451,11 +451,12 @@ function deliveryProblem(
  * same problem are one line, with the longest time.
  */
 function healthProblems(resource: Explanation["resource"], members: Explanation["members"], nowMs: number): Problem[] {
-  const lasting = members.flatMap(({ cluster, unhealthy, unhealthySince, failedRule }) => {
+  const lasting = members.flatMap(({ cluster, unhealthy, unhealthySince, unhealthyReason, failedRule }) => {
     // A failed rule is reported once for all members.
     if (unhealthy === undefined || failedRule !== undefined) return [];
     if (unhealthySince === undefined) return [{ cluster, unhealthy, forMs: -1 }];
-    const forMs = unhealthyForMs({ status: "False", lastTransitionTime: unhealthySince }, nowMs);
+    const condition = { status: "False", reason: unhealthyReason, lastTransitionTime: unhealthySince } as const;
+    const forMs = unhealthyForMs(condition, nowMs);
     return forMs === undefined ? [] : [{ cluster, unhealthy, forMs }];
   });
   return Array.from(

@@ -7,7 +7,7 @@
  */
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { Condition } from "@flotilla/apimachinery";
-import { FAILED, LAST_RUN_FAILED } from "./why-unhealthy.ts";
+import { FAILED, LAST_RUN_FAILED, QUOTA_FORBIDS } from "./why-unhealthy.ts";
 import type { Unhealthy } from "./unhealthy.ts";
 
 export const HEALTHY = "Healthy";
@@ -15,8 +15,8 @@ export const HEALTHY = "Healthy";
 const HEALTH_GRACE_MS = 60_000;
 /** Reasons of `Unknown`: the rule that failed for the member's object. */
 export const RULE_FAILURES: ReadonlySet<string> = new Set(["ReflectStatusFailed", "InterpretHealthFailed"]);
-/** A rule that failed, and a run that failed, do not need time to start. */
-const AT_ONCE: ReadonlySet<string> = new Set([...RULE_FAILURES, FAILED, LAST_RUN_FAILED]);
+/** What waiting does not mend: a rule that failed, a run that failed, pods that a quota forbids. */
+const AT_ONCE: ReadonlySet<string> = new Set([...RULE_FAILURES, FAILED, LAST_RUN_FAILED, QUOTA_FORBIDS]);
 /** In the message of a binding; the Works have the others. */
 const MAX_NAMED = 3;
 
@@ -107,7 +107,8 @@ const WITHOUT_FINDINGS = {
     message: "it is not applied on all of its members",
   },
 } as const;
-const rankOf = ({ status }: MemberVerdict): number => (status === "False" ? 0 : 1);
+/** What is a problem at once comes first: the binding has its reason. */
+const rankOf = ({ status, reason }: MemberVerdict): number => (status === "False" ? (AT_ONCE.has(reason) ? 0 : 1) : 2);
 
 /** The same list if the time is the same. */
 function since<C extends Condition>(conditions: readonly C[], time: string): readonly C[] {

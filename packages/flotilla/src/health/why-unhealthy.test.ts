@@ -50,7 +50,7 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
         ],
       },
     ),
-    want: 'PodsNotReady: 2 of 2 pods are not ready: FailedCreate: pods "web-84fb7c4b64-…" is forbidden: exceeded quota',
+    want: 'QuotaForbidsPods: 2 of 2 pods are not ready: FailedCreate: pods "web-84fb7c4b64-…" is forbidden: exceeded quota',
   },
   "a custom kind without the counter is not judged by its replicas": {
     of: object("Widget", "example.com/v1", { replicas: 3 }, { replicas: 3 }),

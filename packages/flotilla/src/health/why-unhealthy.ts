@@ -17,6 +17,8 @@ import type { Unhealthy } from "./unhealthy.ts";
 /** A run that has ended does not recover: these are problems at once. */
 export const FAILED = "Failed";
 export const LAST_RUN_FAILED = "LastRunFailed";
+/** Pods that a quota forbids are not created by waiting. */
+export const QUOTA_FORBIDS = "QuotaForbidsPods";
 
 type Observed = DeepReadonly<KubernetesObject>;
 
@@ -49,7 +51,7 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
   const cause = causeIn(conditions);
   if (missing)
     return {
-      reason: "PodsNotReady",
+      reason: /exceeded quota/.test(cause) ? QUOTA_FORBIDS : "PodsNotReady",
       message: `${missing.unready} of ${missing.total} pods ${missing.unready === 1 ? "is" : "are"} not ready${cause}`,
     };
   if (health !== "Unhealthy" || isHeldOnPurpose(spec, status)) return undefined;
