@@ -47,4 +47,4 @@ export { NodePodProbe } from "./nodepodprobe/nodepodprobe-kind.ts";
 export { NodeImage } from "./nodeimage/nodeimage-kind.ts";
 export { tagStatusOf, withReports } from "./nodeimage/plan-nodeimage.ts";
 export { PREDOWNLOAD_PARALLELISM_ANNOTATION } from "./api/kruise-names.ts";
-export { RUNTIME_CONTAINERS_ANNOTATION } from "./in-place/state.ts";
+export { IN_PLACE_STATE_ANNOTATION, RUNTIME_CONTAINERS_ANNOTATION } from "./in-place/state.ts";

@@ -7,6 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
+import { IN_PLACE_STATE_ANNOTATION } from "@flotilla/openkruise";
 
 type Copy = DeepReadonly<KubernetesObject>;
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -31,7 +32,6 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
 ]);
 /** The label of the controllers that have ControllerRevisions; OpenKruise's may be the hash alone. */
 const REVISION_LABEL = "controller-revision-hash";
-const IN_PLACE_STATE = "apps.kruise.io/inplace-update-state";
 
 /** Kinds that own their pods themselves. */
 const OWNERS: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet", "DaemonSet"]);
@@ -111,7 +111,7 @@ function troubleOf(pod: ReadonlyPod, maxRestarts: number): string | undefined {
   const images = new Map([...(spec.initContainers ?? []), ...spec.containers].map(({ name, image }) => [name, image]));
   for (const container of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
     if (changedMs !== undefined && isOfBefore(container, images.get(container.name), changedMs)) continue;
-    const { name, state, restartCount = 0, ready } = container;
+    const { name, state, restartCount, ready } = container;
     const reason = state?.waiting?.reason;
     if (reason !== undefined && STUCK.has(reason))
       return `container ${name}: ${reason}${state?.waiting?.message ? ` (${state.waiting.message.slice(0, 200)})` : ""}`;
@@ -124,11 +124,12 @@ function troubleOf(pod: ReadonlyPod, maxRestarts: number): string | undefined {
 
 /** When the pod was last updated in place; undefined for a pod that has the template it was created from. */
 function changedInPlaceMs({ metadata }: ReadonlyPod): number | undefined {
-  const text = metadata.annotations?.[IN_PLACE_STATE];
+  const text = metadata.annotations?.[IN_PLACE_STATE_ANNOTATION];
   if (text === undefined) return undefined;
   try {
     const state: unknown = JSON.parse(text);
-    const atMs = isObject(state) ? Date.parse(String(state["updateTimestamp"])) : Number.NaN;
+    const time = isObject(state) ? state["updateTimestamp"] : undefined;
+    const atMs = typeof time === "string" ? Date.parse(time) : Number.NaN;
     return Number.isNaN(atMs) ? undefined : atMs;
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
