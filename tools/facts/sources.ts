@@ -6,6 +6,8 @@ export const MODULES: Record<string, string> = {
   "k8s.io/kube-aggregator": "v0.36.3",
   "github.com/karmada-io/karmada": "v1.18.1",
   "github.com/openkruise/kruise": "v1.9.1",
+  "github.com/openkruise/rollouts": "v0.6.2",
+  "sigs.k8s.io/gateway-api": "v0.7.1",
   "open-cluster-management.io/api": "v1.2.0",
 };
 
@@ -194,6 +196,15 @@ export const SOURCES: Record<string, Source> = {
     ],
     table: true,
   },
+  // Only what kruise-rollout's kinds contain of it.
+  "gateway-v1beta1": {
+    package: "sigs.k8s.io/gateway-api/apis/v1beta1",
+    module: "sigs.k8s.io/gateway-api",
+    roots: [],
+    table: true,
+  },
+  ...rollouts("v1alpha1", "Rollout", "BatchRelease", "RolloutHistory", "TrafficRouting"),
+  ...rollouts("v1beta1", "Rollout", "BatchRelease"),
   ...ocm("cluster", "v1", "ManagedCluster"),
   ...ocm("cluster", "v1beta2", "ManagedClusterSet", "ManagedClusterSetBinding"),
   ...ocm("cluster", "v1beta1", "Placement", "PlacementDecision"),
@@ -212,6 +223,12 @@ function kubernetes(group: string, version: string, ...roots: string[]): Record<
   return {
     [`${group}-${version}`]: { package: `k8s.io/api/${group}/${version}`, module: "k8s.io/api", roots, table: true },
   };
+}
+
+/** Of kruise-rollout's group. */
+function rollouts(version: string, ...roots: string[]): Record<string, Source> {
+  const module = "github.com/openkruise/rollouts";
+  return { [`rollouts-kruise-${version}`]: { package: `${module}/api/${version}`, module, roots, table: true } };
 }
 
 /** Of Open Cluster Management's groups, whose webhooks read every object as a Go struct. */
@@ -256,6 +273,9 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
     "workloadspreads",
   ].map((plural) => kruise("apps", plural)),
   kruise("policy", "podunavailablebudgets"),
+  ...["rollouts", "batchreleases", "rollouthistories", "trafficroutings"].map((plural) =>
+    kruise("rollouts", plural, "rollouts"),
+  ),
   ocmDefinition("managedclusters", "cluster/v1/0000_00_clusters"),
   ocmDefinition("managedclustersets", "cluster/v1beta2/0000_00_clusters"),
   ocmDefinition("managedclustersetbindings", "cluster/v1beta2/0000_01_clusters"),
@@ -268,10 +288,10 @@ export const DEFINITIONS: Record<string, { module: string; path: string }> = Obj
   ocmDefinition("manifestworkreplicasets", "work/v1alpha1/0000_00_work"),
 ]);
 
-function kruise(group: string, plural: string): [string, { module: string; path: string }] {
+function kruise(group: string, plural: string, project = "kruise"): [string, { module: string; path: string }] {
   return [
     `${plural}.${group}.kruise.io`,
-    { module: "github.com/openkruise/kruise", path: `config/crd/bases/${group}.kruise.io_${plural}.yaml` },
+    { module: `github.com/openkruise/${project}`, path: `config/crd/bases/${group}.kruise.io_${plural}.yaml` },
   ];
 }
 

@@ -1,6 +1,7 @@
 /** OpenKruise: its kinds, and its features that have no kind. A new kind is one folder and one line here. */
 import { advancedCronJob } from "./advancedcronjob/advancedcronjob.ts";
 import type { KruiseDefinition, KruiseFeature } from "./api/kruise-definition.ts";
+import { batchRelease } from "./batchrelease/batchrelease.ts";
 import { broadcastJob } from "./broadcastjob/broadcastjob.ts";
 import { cloneSet } from "./cloneset/cloneset.ts";
 import { containerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest.ts";
@@ -20,9 +21,11 @@ import { podReadiness } from "./pod-readiness/pod-readiness.ts";
 import { podUnavailableBudget } from "./podunavailablebudget/podunavailablebudget.ts";
 import { resourceDistribution } from "./resourcedistribution/resourcedistribution.ts";
 import { kruiseRollout } from "./rollout/rollout.ts";
+import { rolloutHistory } from "./rollouthistory/rollouthistory.ts";
 import { sidecarTerminator } from "./sidecar-terminator/sidecar-terminator.ts";
 import { sidecarSet } from "./sidecarset/sidecarset.ts";
 import { statefulSet } from "./statefulset/statefulset.ts";
+import { trafficRouting } from "./trafficrouting/trafficrouting.ts";
 import { unitedDeployment } from "./uniteddeployment/uniteddeployment.ts";
 import { workloadSpread } from "./workloadspread/workloadspread.ts";
 
@@ -53,6 +56,9 @@ export const kruiseParts: readonly (KruiseDefinition | KruiseFeature)[] = [
   resourceDistribution,
   sidecarTerminator,
   kruiseRollout,
+  batchRelease,
+  rolloutHistory,
+  trafficRouting,
 ];
 
 export const kruiseDefinitions: readonly KruiseDefinition[] = kruiseParts.filter(

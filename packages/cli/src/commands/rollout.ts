@@ -5,6 +5,7 @@ import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { FleetRollout, releasedPatch } from "@flotilla/flotilla";
+import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import { namesOfType } from "../audit/type-names.ts";
 import { defineCommand } from "../command.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
@@ -43,7 +44,7 @@ export const rolloutCommand = defineCommand({
   name: "rollout",
   summary: "follow and steer releases: status, watch, pause, resume, approve, promote, abort, undo, retry, history",
   details:
-    "A release is a FleetRollout; the hub creates one when a template changes that a RolloutStrategy selects. 'approve' opens the approval gates of a wave, 'promote' all gates of the present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. 'undo' does the same for a release in progress, and writes the template of the previous release otherwise, which is a new release. 'retry' continues a release that failed, or starts one again that was rolled back.",
+    "A release is a FleetRollout; the hub creates one when a template changes that a RolloutStrategy selects or a Rollout names. 'approve' opens the approval gates of a wave, 'promote' all gates of the present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. 'undo' does the same for a release in progress, and writes the template of the previous release otherwise, which is a new release. 'retry' continues a release that failed, or starts one again that was rolled back.",
   example: [
     { says: "What do releases wait for?", run: "flotilla rollout status" },
     { says: "Waves, gates and members of one release.", run: "flotilla rollout status cloneset/web -n shop" },
@@ -55,7 +56,8 @@ export const rolloutCommand = defineCommand({
     { name: "ACTION", description: ACTIONS.join(", "), required: true, choices: [...ACTIONS] },
     {
       name: "TYPE/NAME",
-      description: "the template, or fleetrollout/NAME; all releases for status if omitted",
+      description:
+        "the template, rollout/NAME of its Rollout, or fleetrollout/NAME; all releases for status if omitted",
       required: false,
       completes: "resource",
     },
@@ -99,7 +101,7 @@ export const rolloutCommand = defineCommand({
       if (!newest)
         throw new FlotillaError(
           "NoRelease",
-          `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it ('kubectl get rolloutstrategies -n ${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ${args[1]}' shows how far a partition has come`,
+          `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it and no Rollout names it ('kubectl get rolloutstrategies,rollouts.rollouts.kruise.io -n ${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ${args[1]}' shows how far a partition has come`,
         );
       const patch = async (change: JsonObject, says: string): Promise<void> => {
         const key = { cluster: HUB, namespace: newest.metadata.namespace ?? "", name: newest.metadata.name };
@@ -130,6 +132,7 @@ export const rolloutCommand = defineCommand({
               "ReleaseFailed",
               `${named} is paused because it failed: ${newest.status.failure.message}; 'flotilla rollout retry' continues it, 'flotilla rollout abort' returns to ${newest.spec.previous ?? "the revision before"}`,
             );
+          await resumeLead(client, newest, signal);
           return await patch({ paused: false }, `${named} continues`);
         case "approve": {
           mustBeOpen();
@@ -223,6 +226,15 @@ function waitingWave({ status, spec }: Rollout, type: "approval"): string {
   return wave;
 }
 
+/** A release is also paused while the Rollout that leads it is. */
+async function resumeLead(client: Client, { metadata, spec }: Rollout, signal: AbortSignal): Promise<void> {
+  if (spec.rolloutName === undefined) return;
+  const key = { cluster: HUB, namespace: metadata.namespace ?? "", name: spec.rolloutName };
+  const { items } = await client.list(KruiseRollout, { cluster: HUB, namespace: key.namespace, signal });
+  if (items.some(({ metadata: { name }, spec: { strategy } }) => name === key.name && strategy.paused))
+    await client.patch(KruiseRollout, key, { spec: { strategy: { paused: false } } }, { type: "merge", signal });
+}
+
 /** The newest of each template, in the order of their names. */
 function newestEach(rollouts: readonly Rollout[]): Rollout[] {
   const newest = new Map<string, Rollout>();
@@ -238,10 +250,15 @@ function select(rollouts: readonly Rollout[], text: string): Rollout[] {
   const [type = "", name = "", ...rest] = text.split("/");
   if (type === "" || name === "" || rest.length > 0) throw new UsageError(`'${text}' is not TYPE/NAME: ${USAGE}`);
   const isRollout = ["fleetrollout", "fleetrollouts", "fr"].includes(type.toLowerCase());
+  const isLead = /^rollouts?(\.rollouts\.kruise\.io)?$/.test(type.toLowerCase());
   const types = new Set([...namesOfType(type)].map((each) => each.toLowerCase()));
   return rollouts
-    .filter(({ metadata, spec: { target } }) =>
-      isRollout ? metadata.name === name : target.name === name && types.has(target.kind.toLowerCase()),
+    .filter(({ metadata, spec: { target, rolloutName } }) =>
+      isLead
+        ? rolloutName === name
+        : isRollout
+          ? metadata.name === name
+          : target.name === name && types.has(target.kind.toLowerCase()),
     )
     .toSorted((a, b) => b.spec.number - a.spec.number);
 }

@@ -36,7 +36,7 @@ export const releasesIn = (plans: readonly TemplatePlan[]): PlannedRelease[] =>
 function planOf({ spec, status }: DeepReadonly<FleetRollout>): Omit<PlannedRelease, "resource"> {
   const specOf = new Map(spec.strategy?.waves.map((wave) => [wave.name, wave]));
   return {
-    strategy: spec.strategyName ?? "",
+    strategy: spec.strategyName ?? (spec.rolloutName === undefined ? "" : `Rollout ${spec.rolloutName}`),
     waves: (status?.plan ?? []).map(({ name, updated, clusters }) => ({
       name,
       updated,

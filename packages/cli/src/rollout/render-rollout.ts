@@ -13,7 +13,8 @@ export const targetOf = ({ spec: { target } }: Rollout): string => `${target.kin
 const GAP = 2;
 
 export function renderList(rollouts: readonly Rollout[], width?: number): string {
-  if (rollouts.length === 0) return "no release: a RolloutStrategy that selects a template leads its next release";
+  if (rollouts.length === 0)
+    return "no release: a RolloutStrategy that selects a template, or a Rollout that names it, leads its next release";
   return renderTable(
     ["NAMESPACE", "TARGET", "RELEASE", "PHASE", "WAVE", "UPDATED", "WAITING FOR"],
     rollouts.map((rollout) => [
@@ -38,7 +39,7 @@ export function renderRollout(rollout: Rollout, width?: number): string {
     `${targetOf(rollout)} in ${rollout.metadata.namespace}: release ${rollout.metadata.name} (number ${spec.number}, revision ${spec.revision})`,
     `Phase:    ${phaseOf(rollout)}${status?.waitingFor === undefined ? "" : `, waits for ${status.waitingFor}`}`,
     `Pods:     ${status?.updated ?? 0} of ${status?.total ?? 0} updated, ${status?.ready ?? 0} of them available; ${status?.unavailable ?? 0} unavailable or booked`,
-    `Strategy: ${spec.source === "Strategy" ? (spec.strategyName ?? "none") : spec.source}${spec.previous === undefined ? "" : `, returns to ${spec.previous}`}`,
+    `Strategy: ${spec.source === "Strategy" ? (spec.strategyName ?? ruledBy(spec.rolloutName)) : spec.source}${spec.previous === undefined ? "" : `, returns to ${spec.previous}`}`,
   ];
   if (status?.failure)
     lines.push(
@@ -49,6 +50,8 @@ export function renderRollout(rollout: Rollout, width?: number): string {
   if (status?.clusters?.length) lines.push("", renderMembers(rollout, width));
   return lines.join("\n");
 }
+
+const ruledBy = (rollout: string | undefined): string => (rollout === undefined ? "none" : `Rollout ${rollout}`);
 
 function renderWaves({ metadata, status }: Rollout, width?: number): string {
   const release = {

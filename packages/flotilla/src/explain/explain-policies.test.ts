@@ -19,6 +19,7 @@ const nothing: FleetSnapshot = {
   quotas: [],
   rollouts: [],
   strategies: [],
+  leads: [],
   works: [],
   templates: [],
 };

@@ -50,7 +50,7 @@ function summarise({ metadata, spec, status }: DeepReadonly<FleetRollout>): Expl
   return {
     name: metadata.name,
     number: spec.number,
-    strategy: spec.strategyName,
+    strategy: spec.strategyName ?? (spec.rolloutName === undefined ? undefined : `Rollout ${spec.rolloutName}`),
     previous: spec.previous,
     phase: status?.phase ?? "New",
     wave: status?.wave,

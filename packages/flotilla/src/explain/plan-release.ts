@@ -35,7 +35,7 @@ export function planRelease(
   if (state !== "pending") return { assigned: state };
   const known = releases.rolloutsOf(template);
   const last = releases.allOf(template)[0]?.spec.number ?? 0;
-  const { create } = planReleases(template, releases.strategyOf(template), known, last);
+  const { create } = planReleases(template, releases.strategyOf(template), known, last, releases.leadOf(template));
   const rollout = create ?? known[0];
   if (!rollout || (!create && rollout.status?.clusters)) return { assigned: "pending" };
   const inherited = known[create ? 0 : 1]?.status?.clusters;

@@ -11,6 +11,7 @@ import {
   Work,
 } from "@flotilla/karmada";
 import { PriorityClass } from "@flotilla/kubernetes";
+import { Rollout } from "@flotilla/openkruise";
 import { HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -42,6 +43,7 @@ export interface FleetSnapshot {
   readonly quotas: readonly DeepReadonly<FederatedResourceQuota>[];
   readonly rollouts: readonly DeepReadonly<FleetRollout>[];
   readonly strategies: readonly DeepReadonly<RolloutStrategy>[];
+  readonly leads: readonly DeepReadonly<Rollout>[];
   /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
   readonly templates: readonly Template[];
 }
@@ -60,6 +62,7 @@ export const SNAPSHOT_KINDS = {
   quotas: FederatedResourceQuota,
   rollouts: FleetRollout,
   strategies: RolloutStrategy,
+  leads: Rollout,
 } as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
 
 /** Key of an object within its kind, independent of the API version. */
@@ -67,11 +70,12 @@ export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<Kub
   `${namespace}/${name}`;
 
 /** Which revision each member may have, by the releases of the snapshot. */
-export const releasesOf = ({ rollouts, strategies }: FleetSnapshot, hub = HUB): ReleaseIndex =>
+export const releasesOf = ({ rollouts, strategies, leads }: FleetSnapshot, hub = HUB): ReleaseIndex =>
   createReleaseIndex({
     hub,
     rollouts: createStaticInformer(FleetRollout, rollouts),
     strategies: createStaticInformer(RolloutStrategy, strategies),
+    leads: createStaticInformer(Rollout, leads),
   });
 
 const askNone: LocatePods = (_owner, clusters) => Promise.resolve({ found: new Map(), unasked: clusters });

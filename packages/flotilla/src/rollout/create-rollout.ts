@@ -2,6 +2,7 @@
 import type { ResourceBinding } from "@flotilla/karmada";
 import { bindingName, Cluster, Work } from "@flotilla/karmada";
 import { Pod } from "@flotilla/kubernetes";
+import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
@@ -17,6 +18,7 @@ import { createBudgetController } from "./budget-controller.ts";
 import { createBudgetLedger } from "./budget-ledger.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
+import { createKruiseRolloutController } from "./kruise-rollout-controller.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 import { createReleasesController } from "./releases-controller.ts";
 import { createRolloutController } from "./rollout-controller.ts";
@@ -131,12 +133,23 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
         index,
         events: events("flotilla-rollout"),
       }),
+      createKruiseRolloutController({
+        hub,
+        client,
+        bindings,
+        templates: views.templates,
+        templateChanges: views.templates.source(bindingOf),
+        index,
+        events: events("flotilla-rollout"),
+        clock,
+      }),
       createRolloutController({
         hub,
         client,
         bindings,
         clusters,
         rollouts,
+        leads: informers.of(KruiseRollout),
         worksOf: views.worksOf,
         templates: views.templates,
         index,

@@ -1,7 +1,7 @@
 /**
  * The FleetRollouts of a hub by template, and which revision each member of a template may have. Dispatch reads the latter.
  *
- * Reads: RolloutStrategy, FleetRollout.
+ * Reads: RolloutStrategy, Rollout, FleetRollout.
  * Writes: nothing.
  */
 import { gvkOf, parseApiVersion } from "@flotilla/apimachinery";
@@ -9,22 +9,27 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { informerSource } from "@flotilla/controller-runtime";
+import { informerSource, keyOf } from "@flotilla/controller-runtime";
 import type { Informer, Source } from "@flotilla/controller-runtime";
 import { bindingName } from "@flotilla/karmada";
 import { partitionOf } from "@flotilla/openkruise";
+import type { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import type { Releases } from "../propagation/create-propagation.ts";
 import type { MemberRelease, TemplateRelease } from "../propagation/dispatch/release-copies.ts";
 import { compileLabelSelector } from "../propagation/label-selector.ts";
 import { releaseDigest } from "../propagation/released-part.ts";
 import type { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { leadsFleet, refusalOf, returnsInSteps, strategyOfLead } from "./kruise/lead-release.ts";
+import type { ReleaseLead } from "./plan/plan-releases.ts";
 import { describeStanding, standingOf } from "./release-standing.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 type Rollout = DeepReadonly<FleetRollout>;
 
 const BY_TARGET = "rollout.target";
+const BY_WORKLOAD = "rollout.workload";
+const BY_BINDING = "rollout.binding";
 
 /** Names a template. */
 interface TemplateRef {
@@ -41,7 +46,12 @@ export interface ReleaseIndex extends Releases {
   rolloutsOf(template: Template): readonly Rollout[];
   /** Releases of any source, the newest first. */
   allOf(template: Template): readonly Rollout[];
+  /** The RolloutStrategy that selects the template, or that of the Rollout that leads it. */
   strategyOf(template: Template): DeepReadonly<RolloutStrategy> | undefined;
+  /** The Rollout from which the strategy is derived; a RolloutStrategy that selects the template comes first. */
+  leadOf(template: Template): ReleaseLead | undefined;
+  /** The Rollouts that name the workload of a binding. */
+  leadsOfBinding(key: ObjectKey): ObjectKey[];
   get(namespace: string, name: string): Rollout | undefined;
 }
 
@@ -68,13 +78,26 @@ export function createReleaseIndex({
   hub,
   rollouts,
   strategies,
+  leads,
 }: {
   hub: string;
   rollouts: Informer<FleetRollout>;
   strategies: Informer<RolloutStrategy>;
+  leads: Informer<KruiseRollout>;
 }): ReleaseIndex {
+  leads.addIndex(BY_WORKLOAD, ({ metadata, spec: { workloadRef } }) => [
+    targetId(
+      metadata.namespace ?? "",
+      parseApiVersion(workloadRef.apiVersion).group,
+      workloadRef.kind,
+      workloadRef.name,
+    ),
+  ]);
   rollouts.addIndex(BY_TARGET, ({ metadata, spec: { target } }) => [
     targetId(metadata.namespace ?? "", parseApiVersion(target.apiVersion).group, target.kind, target.name),
+  ]);
+  leads.addIndex(BY_BINDING, ({ metadata, spec: { workloadRef } }) => [
+    `${metadata.namespace}/${bindingName(workloadRef.kind, workloadRef.name)}`,
   ]);
   const selectors = new WeakMap<object, ReturnType<typeof compileLabelSelector>>();
 
@@ -93,8 +116,25 @@ export function createReleaseIndex({
     return all.length === 0 ? all : all.filter(({ spec }) => spec.source === "Strategy");
   }
 
+  /** A workload has one Rollout; where two were stored before that was checked, the first by name. */
+  function leadOf(template: Template): DeepReadonly<KruiseRollout> | undefined {
+    const { group, kind } = gvkOf(template);
+    const { namespace = "", name } = template.metadata;
+    const found = leads.by(BY_WORKLOAD, targetId(namespace, group, kind, name));
+    return found.length === 0
+      ? undefined
+      : found.filter(leadsFleet).toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))[0];
+  }
+
   function strategyOf(template: Template): DeepReadonly<RolloutStrategy> | undefined {
     if (!isReleasable(template) || hasOwnPartition(template)) return undefined;
+    const selected = selectedBy(template);
+    if (selected) return selected;
+    const lead = leadOf(template);
+    return lead && strategyOfLead(lead);
+  }
+
+  function selectedBy(template: Template): DeepReadonly<RolloutStrategy> | undefined {
     const candidates = strategies.list({ cluster: hub, namespace: template.metadata.namespace });
     return candidates
       .filter((strategy) => {
@@ -111,10 +151,24 @@ export function createReleaseIndex({
   return {
     mayHaveReleases: ({ apiVersion, kind, namespace = "", name }) =>
       strategies.list({ cluster: hub, namespace }).length > 0 ||
+      leads.by(BY_WORKLOAD, targetId(namespace, parseApiVersion(apiVersion).group, kind, name)).length > 0 ||
       rollouts.by(BY_TARGET, targetId(namespace, parseApiVersion(apiVersion).group, kind, name)).length > 0,
     rolloutsOf,
     allOf,
     strategyOf,
+    leadOf(template) {
+      const mayLead = isReleasable(template) && !hasOwnPartition(template) && !selectedBy(template);
+      const lead = mayLead ? leadOf(template) : undefined;
+      return (
+        lead && {
+          name: lead.metadata.name,
+          isHeld: refusalOf(lead) !== undefined,
+          returnsInSteps: returnsInSteps(lead),
+        }
+      );
+    },
+    leadsOfBinding: ({ cluster, namespace, name }) =>
+      leads.by(BY_BINDING, `${namespace}/${name}`).map((lead) => keyOf(cluster, lead)),
     get,
     of(template) {
       if (!isReleasable(template)) return undefined;

@@ -1,7 +1,8 @@
 /**
- * Releases records what is released: one FleetRollout for each revision of a template that a RolloutStrategy selects.
+ * Releases records what is released: one FleetRollout for each revision of a template that a RolloutStrategy selects or a
+ * Rollout leads.
  *
- * Reads: ResourceBinding, its template, RolloutStrategy, FleetRollout.
+ * Reads: ResourceBinding, its template, RolloutStrategy, Rollout, FleetRollout.
  * Writes: FleetRollouts, all of it but the status; deletes those that are too old.
  * Before: match makes the binding. After: the rollout controller carries the release out, and dispatch follows it.
  */
@@ -10,12 +11,14 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import type { ResourceBinding } from "@flotilla/karmada";
+import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import { RELIST_RETRY_MS } from "../propagation/templates.ts";
 import type { Templates } from "../propagation/templates.ts";
 import { namespacedScope } from "../propagation/binding-scope.ts";
 import { defineForBindings } from "../propagation/define-for-bindings.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { bindingsOfLead } from "./kruise/lead-keys.ts";
 import { planReleases } from "./plan/plan-releases.ts";
 import { bindingKeyOfRollout, isReleasable } from "./release-index.ts";
 import { RECORD_FAILED } from "./report-release.ts";
@@ -45,6 +48,9 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
       watch(RolloutStrategy, ({ cluster, object }) =>
         bindings.list({ cluster, namespace: object.metadata.namespace }).map((binding) => keyOf(cluster, binding)),
       ),
+      watch(KruiseRollout, ({ cluster, object, old, deleted }) =>
+        bindingsOfLead(cluster, object, deleted ? undefined : old),
+      ),
       watch(FleetRollout, ({ cluster, object, old, deleted }) =>
         deleted || !old || old.status?.phase !== object.status?.phase ? [bindingKeyOfRollout(cluster, object)] : [],
       ),
@@ -63,6 +69,7 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
         index.strategyOf(template),
         index.rolloutsOf(template),
         all[0]?.spec.number ?? 0,
+        index.leadOf(template),
       );
       if (create) {
         try {

@@ -2,7 +2,7 @@
  * Rollout carries a release out: it opens waves and gates, gives members their revision within the budget, and stops or
  * returns when something goes wrong. `plan/` decides; here it is read, asked and written.
  *
- * Reads: FleetRollout, ResourceBinding, its template, Work, Cluster, FleetDisruptionBudget; pods of members that update.
+ * Reads: FleetRollout, Rollout, ResourceBinding, its template, Work, Cluster, FleetDisruptionBudget; pods of members that update.
  * Writes: the status of FleetRollouts. Before: releases records them. After: dispatch makes the copies.
  */
 import { formatLabelSelector, labelSelectorOf } from "@flotilla/apimachinery";
@@ -14,6 +14,7 @@ import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@f
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import { clusterNameOf, Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import type { Pod } from "@flotilla/kubernetes";
+import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import { bindingKeyOf, namespacedScope } from "../propagation/binding-scope.ts";
 import { hasPartition, takesDown } from "../propagation/dispatch/release-copies.ts";
@@ -23,6 +24,8 @@ import { RELIST_RETRY_MS } from "../propagation/templates.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { GateStatus } from "./kinds/fleet-rollout.ts";
+import { bindingsOfLead } from "./kruise/lead-keys.ts";
+import { steered } from "./kruise/steer-release.ts";
 import { observeMembers } from "./observe-members.ts";
 import { planReleaseStep } from "./plan/plan-release-step.ts";
 import { NO_STRATEGY } from "./plan/release.ts";
@@ -58,6 +61,7 @@ export interface RolloutDependencies {
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
   rollouts: Lister<FleetRollout>;
+  leads: Lister<KruiseRollout>;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get">;
   index: ReleaseIndex;
@@ -97,6 +101,11 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     const [newest] = index.rolloutsOf(reference);
     return newest ? [keyOf(hub, newest)] : [];
   };
+
+  const leadOf = ({ metadata, spec: { rolloutName } }: Rollout) =>
+    rolloutName === undefined
+      ? undefined
+      : deps.leads.get({ cluster: hub, namespace: metadata.namespace ?? "", name: rolloutName });
 
   async function troubles(
     rollout: Rollout,
@@ -184,6 +193,9 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
               .filter(({ status }) => status?.phase === "Progressing" || status?.phase === "RollingBack")
               .map((rollout) => keyOf(cluster, rollout)),
       ),
+      watch(KruiseRollout, ({ cluster, object, old, deleted }) =>
+        bindingsOfLead(cluster, object, deleted ? undefined : old).flatMap(newestOf),
+      ),
       // A newer release ends the one before.
       watch(FleetRollout, ({ cluster, object, old }) =>
         old
@@ -207,7 +219,8 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     writes: [FleetRollout],
     concurrency: 32,
 
-    async reconcile(rollout, { key, log, signal }) {
+    async reconcile(stored, { key, log, signal }) {
+      const rollout = steered(stored, leadOf(stored));
       if (rollout.spec.source !== "Strategy" || rollout.metadata.deletionTimestamp) return done;
       const binding = bindings.get(bindingKeyOfRollout(key.cluster, rollout));
       if (!binding) return done;
@@ -252,7 +265,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       if (plan.booked > drawn && !(await (deps.budgets?.claim(template, holder, plan.booked, signal) ?? true)))
         return { requeueAfterMs: RELIST_RETRY_MS };
       if (!equalJson(plan.status as never, (rollout.status ?? null) as never)) {
-        const next = { ...rollout, status: plan.status } as Rollout;
+        const next = { ...stored, status: plan.status } as Rollout;
         const written = await unlessChanged(client.updateStatus(FleetRollout, hub, next, { signal }));
         // Its event enqueues the key again.
         if (!written) return done;

@@ -9,11 +9,13 @@ import { AdvancedCronJob } from "../advancedcronjob/advancedcronjob-kind.ts";
 import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
 import { AdvancedStatefulSet } from "../statefulset/statefulset-kind.ts";
 import { BroadcastJob } from "../broadcastjob/broadcastjob-kind.ts";
+import { BatchRelease } from "../batchrelease/batchrelease-kind.ts";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { ImageListPullJob } from "../imagelistpulljob/imagelistpulljob-kind.ts";
 import { ImagePullJob } from "../imagepulljob/imagepulljob-kind.ts";
 import { NodeImage } from "../nodeimage/nodeimage-kind.ts";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
+import { Rollout } from "../rollout/rollout-kind.ts";
 import { SidecarSet } from "../sidecarset/sidecarset-kind.ts";
 import { UnitedDeployment } from "../uniteddeployment/uniteddeployment-kind.ts";
 
@@ -204,6 +206,53 @@ const objects: [Kind, fc.Arbitrary<object>][] = [
           "pub.kruise.io/protect-total-replicas": fc.constantFrom("3", "many"),
         }),
       }),
+    }),
+  ],
+  [
+    Rollout,
+    fc.record({
+      metadata: fc.record({
+        annotations: fc.record(
+          {
+            "rollouts.kruise.io/rolling-style": fc.constantFrom("partition", "canary", "Canary"),
+            "rollouts.kruise.io/trafficrouting": word,
+          },
+          { requiredKeys: ["rollouts.kruise.io/rolling-style"] },
+        ),
+      }),
+      spec: fc.record({
+        objectRef: fc.record({ workloadRef: fc.record({ apiVersion: word, kind: word, name: word }) }),
+        disabled: fc.boolean(),
+        strategy: fc.record({
+          paused: fc.boolean(),
+          canary: fc.record({
+            failureThreshold: share,
+            steps: fc.array(
+              fc.record(
+                { replicas: share, weight: fc.nat(100), pause: optional({ duration: count }) },
+                { requiredKeys: ["replicas"] },
+              ),
+              { maxLength: 3 },
+            ),
+          }),
+        }),
+      }),
+      status: fc.record({ phase: word, canaryStatus: fc.record({ currentStepIndex: count, currentStepState: word }) }),
+    }),
+  ],
+  [
+    BatchRelease,
+    fc.record({
+      metadata: fc.constant({ annotations: { "rollouts.kruise.io/rolling-style": "partition" } }),
+      spec: fc.record({
+        targetReference: fc.record({ workloadRef: fc.record({ apiVersion: word, kind: word, name: word }) }),
+        releasePlan: fc.record({
+          batches: fc.array(fc.record({ canaryReplicas: share }), { maxLength: 3 }),
+          batchPartition: count,
+          rollingStyle: fc.constant("Partition"),
+        }),
+      }),
+      status: fc.record({ phase: word, canaryStatus: fc.record({ currentBatch: count }) }),
     }),
   ],
 ];

@@ -24,12 +24,14 @@ const SCALE = {
 const DEFINITION_LABELS = { "kruise.io/schema-gen": "true" };
 
 interface KruiseKind {
-  group?: "policy.kruise.io";
+  group?: "policy.kruise.io" | "rollouts.kruise.io";
   kind: string;
   plural: string;
   shortNames?: string[];
   scope?: Kind["scope"];
   columns: Column[];
+  /** Where v1alpha1 has its values at other paths. */
+  v1alpha1Columns?: Column[];
   hasScale?: true;
   workload?: WorkloadTraits;
   /** For kinds that the newest release has only in v1alpha1; the others have it in their CRD. */
@@ -62,7 +64,7 @@ export function kruiseKind<T extends KubernetesObject>(of: KruiseKind): Kind<T> 
     storageVersion: conversion ? "v1beta1" : "v1alpha1",
     versions: {
       ...defined({ v1beta1: conversion ? lazyVersion(columns, of.v1beta1Schema ?? schemaOf("v1beta1")) : undefined }),
-      v1alpha1: lazyVersion(columns, schemaOf("v1alpha1"), conversion),
+      v1alpha1: lazyVersion(of.v1alpha1Columns ?? columns, schemaOf("v1alpha1"), conversion),
     },
     subresources: { status: true, ...defined({ scale: hasScale ? SCALE : undefined }) },
     builtIn: false,

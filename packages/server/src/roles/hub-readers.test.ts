@@ -65,6 +65,7 @@ test("opens informers of what explanations and the proxy read, and of nothing th
     "resourcebindings",
     "resourceinterpretercustomizations",
     "resourceinterpreterwebhookconfigurations",
+    "rollouts",
     "rolloutstrategies",
     "secrets",
     "services",

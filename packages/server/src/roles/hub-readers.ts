@@ -36,6 +36,7 @@ import type {
   ReleaseIndex,
   ScheduleOptions,
 } from "@flotilla/flotilla";
+import { Rollout } from "@flotilla/openkruise";
 import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
 import type { ConnectHandler } from "@flotilla/apimachinery";
 import type { HubExtensions } from "./hub-extensions.ts";
@@ -125,6 +126,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     hub,
     rollouts: informers.of(FleetRollout),
     strategies: informers.of(RolloutStrategy),
+    leads: informers.of(Rollout),
   });
   const placements = createPlacementSources({ hub, informers });
   const decisions = createLastDecisions(clock);

@@ -5,15 +5,14 @@ import { defineRule } from "../rule.ts";
 import { namespaceOf } from "../selectors.ts";
 import { partitionOf } from "../rollouts.ts";
 import { DRIFT } from "@flotilla/flotilla";
-
-const IN_PROGRESS = "rollouts.kruise.io/in-progressing";
+import { IN_PROGRESSING } from "@flotilla/openkruise";
 
 export const kruiseRolloutOwner = defineRule({
   id: "kruise-rollout-owner",
   severity: "warning",
   summary: "a Rollout on members and the hub both write the partition",
   why: "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step by step on each member. The hub restores the template's value, and the two revert each other.",
-  fix: "Control the release with the partition of the template on the hub, without a Rollout; or omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
+  fix: "Do not propagate the Rollout: on the hub it leads the release over the fleet, and its steps count the pods of all members. If each member is to decide for itself, omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
   *check(fleet) {
     for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
       if (fleet.propagationsOf(manifest).length === 0) continue;
@@ -41,10 +40,10 @@ export const kruiseRolloutOwner = defineRule({
       };
     }
     for (const manifest of fleet.manifests) {
-      if (labelsAt(manifest.object, "metadata", "annotations")[IN_PROGRESS] !== undefined)
+      if (labelsAt(manifest.object, "metadata", "annotations")[IN_PROGRESSING] !== undefined)
         yield {
           manifest,
-          path: ["metadata", "annotations", IN_PROGRESS],
+          path: ["metadata", "annotations", IN_PROGRESSING],
           message: "the template contains the annotation of a release in progress on a cluster",
         };
     }

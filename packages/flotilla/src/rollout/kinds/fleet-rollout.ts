@@ -34,6 +34,7 @@ const spec = s.object({
   ),
   template: s.optional(s.json("What is released: the pod template of a workload, or all fields of other kinds.")),
   strategyName: s.optional(s.string("The RolloutStrategy that led to this release.", { maxLength: 253 })),
+  rolloutName: s.optional(s.string("The Rollout (rollouts.kruise.io) that leads this release.", { maxLength: 253 })),
   strategy: s.optional(s.object("The strategy as it was when the release began.", strategyFields)),
   paused: s.boolean("Stops the release where it is; a rollback, too.", { default: false }),
   approvals: s.optional(
@@ -148,7 +149,7 @@ export const FleetRollout = ownKind({
   shortNames: ["fr"],
   categories: ["flotilla"],
   description:
-    "FleetRollout is the release of one revision of a template over all members. The hub creates it when a template changes that a RolloutStrategy selects, or that has a partition.",
+    "FleetRollout is the release of one revision of a template over all members. The hub creates it when a template changes that a RolloutStrategy selects, that a Rollout names, or that has a partition.",
   spec,
   status,
   // A list of those in progress leaves out the many that have succeeded.

@@ -15,6 +15,18 @@ export interface ReleasesPlan {
   readonly remove: readonly Rollout[];
 }
 
+/** The wave by which a template returns to the revision of the last release, without steps. */
+export const ROLLBACK_WAVE = "rollback";
+
+/** The Rollout from which the strategy is derived. */
+export interface ReleaseLead {
+  readonly name: string;
+  /** What it asks for cannot be carried out over the fleet: only what runs is recorded. */
+  readonly isHeld: boolean;
+  /** A return to the last complete release follows the steps as well. */
+  readonly returnsInSteps: boolean;
+}
+
 const DEFAULT_HISTORY = 10;
 /** Object names have at most 253 characters; the suffix takes nine. */
 const MAX_BASE = 200;
@@ -25,6 +37,7 @@ export function planReleases(
   strategy: DeepReadonly<RolloutStrategy> | undefined,
   known: readonly Rollout[],
   lastNumber: number,
+  lead?: ReleaseLead,
 ): ReleasesPlan {
   const [newest] = known;
   const revision = releaseDigest(template);
@@ -34,22 +47,29 @@ export function planReleases(
     newest.status.phase === "Paused" ||
     newest.status.phase === "RollingBack";
   const isChanged = newest?.spec.revision !== revision;
-  if (isChanged && (strategy || (newest && isUnfinished))) {
+  if (isChanged && (strategy || (newest && isUnfinished)) && !(newest && lead?.isHeld)) {
     const last = known.find(({ status }) => status?.phase === "Succeeded");
-    return {
-      create: makeRollout(
-        template,
-        revision,
-        lastNumber + 1,
-        strategy,
-        newest && (last?.metadata.name ?? newest.metadata.name),
-        newest,
-      ),
-      remove: [],
-    };
+    const isReturn = lead !== undefined && !lead.returnsInSteps && isUnfinished && last?.spec.revision === revision;
+    const create = makeRollout(
+      template,
+      revision,
+      lastNumber + 1,
+      isReturn && strategy ? atOnce(strategy) : strategy,
+      newest && (last?.metadata.name ?? newest.metadata.name),
+      newest,
+    );
+    if (lead) create.spec = { ...create.spec, rolloutName: lead.name, strategyName: undefined };
+    if (lead) create.metadata = { ...create.metadata, labels: undefined };
+    return { create, remove: [] };
   }
   return { remove: outdated(known, strategy?.spec.historyLimit ?? DEFAULT_HISTORY) };
 }
+
+/** One wave without gates: kruise-rollout returns to the stable revision without steps. */
+const atOnce = (strategy: DeepReadonly<RolloutStrategy>): DeepReadonly<RolloutStrategy> => ({
+  ...strategy,
+  spec: { ...strategy.spec, waves: [{ name: ROLLBACK_WAVE }] },
+});
 
 function makeRollout(
   template: Template,
@@ -81,6 +101,7 @@ function makeRollout(
       previous,
       template: releasedPart(template),
       strategyName: strategy?.metadata.name ?? before?.spec.strategyName,
+      rolloutName: strategy ? undefined : before?.spec.rolloutName,
       strategy: led as FleetRollout["spec"]["strategy"],
       paused: false,
       abort: false,

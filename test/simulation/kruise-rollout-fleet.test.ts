@@ -1,0 +1,193 @@
+/** A Rollout of kruise-rollout on the hub: its steps count the pods of the fleet. */
+import { afterEach, expect, test } from "vitest";
+import { FleetRollout } from "@flotilla/flotilla";
+import { PropagationPolicy } from "@flotilla/karmada";
+import { Namespace, Pod } from "@flotilla/kubernetes";
+import { CloneSet, Rollout } from "@flotilla/openkruise";
+import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+
+const WEIGHTS = { member1: 1, member2: 2 };
+const web = { cluster: "hub", namespace: "shop", name: "web" };
+
+let fleet: TestFleet;
+afterEach(() => fleet.stop());
+
+const STEPS: Steps = [{ replicas: "20%", pause: {} }, { replicas: "50%", pause: {} }, { replicas: "100%" }];
+type Canary = NonNullable<Rollout["spec"]["strategy"]["canary"]>;
+type Steps = NonNullable<Canary["steps"]>;
+
+async function start(canary: Canary = { steps: STEPS }): Promise<void> {
+  fleet = await startTestFleet({ members: Object.keys(WEIGHTS), nodes: 2 });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(WEIGHTS).build(),
+  );
+  await fleet.client.create(Rollout, "hub", {
+    apiVersion: "rollouts.kruise.io/v1beta1",
+    kind: "Rollout",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      workloadRef: { apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet", name: "web" },
+      strategy: { canary },
+      disabled: false,
+    },
+  });
+  const cloneSet = makeCloneSet("shop/web")
+    .replicas(9)
+    .with(({ spec }) => {
+      spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "ReCreate" } } as never;
+    })
+    .build();
+  await fleet.client.create(CloneSet, "hub", cloneSet);
+  await fleet.run(20_000);
+}
+
+const release = (image: string, fault?: string): Promise<unknown> =>
+  fleet.client.patch(
+    CloneSet,
+    web,
+    {
+      spec: {
+        template: {
+          metadata: { annotations: { "simulation.flotilla.dev/fault": fault ?? null } },
+          spec: { containers: [{ name: "web", image }] },
+        },
+      },
+    },
+    { type: "merge" },
+  );
+
+const rollout = (): Promise<Rollout> => fleet.client.get(Rollout, web) as Promise<Rollout>;
+/** As `kubectl-kruise rollout approve` does. */
+const approve = (): Promise<unknown> =>
+  fleet.client.patch(
+    Rollout,
+    web,
+    { status: { currentStepState: "StepReady", canaryStatus: { currentStepState: "StepReady" } } },
+    { type: "merge", subresource: "status" },
+  );
+
+/** The pods of each member with an image. */
+async function withImage(image: string): Promise<number[]> {
+  return await Promise.all(
+    Object.keys(WEIGHTS).map(async (cluster) => {
+      const { items } = await fleet.client.list(Pod, { cluster, namespace: "shop" });
+      return items.filter(({ metadata, spec }) => !metadata.deletionTimestamp && spec.containers[0]?.image === image)
+        .length;
+    }),
+  );
+}
+const releases = async (): Promise<FleetRollout[]> =>
+  (await fleet.client.list(FleetRollout, { cluster: "hub", namespace: "shop" })).items.toSorted(
+    (a, b) => a.spec.number - b.spec.number,
+  ) as FleetRollout[];
+const condition = async (type: string): Promise<string | undefined> => {
+  const found = (await rollout()).status?.conditions?.find((each) => each.type === type);
+  return found && `${found.status} ${found.reason}`;
+};
+
+test("its steps update pods of the fleet, and each pause is approved on the hub", async () => {
+  await start();
+  expect(await rollout()).toMatchObject({ status: { phase: "Healthy", currentStepState: "Completed" } });
+
+  await release("web:2");
+  await fleet.run(20_000);
+  expect(await withImage("web:2")).toEqual([1, 1]);
+  expect(await rollout()).toMatchObject({
+    status: {
+      phase: "Progressing",
+      currentStepIndex: 1,
+      currentStepState: "StepPaused",
+      canaryStatus: { nextStepIndex: 2, canaryReplicas: 2, canaryReadyReplicas: 2 },
+    },
+  });
+  expect(await condition("FleetWide")).toBe("True StepsOverTheFleet");
+
+  await approve();
+  await fleet.run(20_000);
+  expect((await withImage("web:2")).reduce((sum, count) => sum + count)).toBe(5);
+  expect(await rollout()).toMatchObject({ status: { currentStepIndex: 2, currentStepState: "StepPaused" } });
+
+  await approve();
+  await fleet.run(20_000);
+  expect(await withImage("web:2")).toEqual([3, 6]);
+  expect(await rollout()).toMatchObject({ status: { phase: "Healthy", currentStepState: "Completed" } });
+  expect(await condition("Succeeded")).toBe("True Completed");
+  expect((await fleet.client.list(Rollout, { cluster: "member1", namespace: "shop" })).items).toEqual([]);
+
+  fleet.resetWrites();
+  await fleet.run(600_000);
+  expect(fleet.writes()).toEqual([]);
+});
+
+test("a newer template starts again at the first step, one whose pods cannot start stops there, and the template of before returns without steps", async () => {
+  await start();
+  await release("web:2");
+  await fleet.run(20_000);
+
+  await approve();
+  await fleet.run(20_000);
+  await release("web:3", "image-pull-error");
+  await fleet.run(40_000);
+  expect(await rollout()).toMatchObject({ status: { phase: "Progressing", currentStepIndex: 1 } });
+  expect(await condition("Progressing")).toBe("True Paused");
+  expect((await rollout()).status?.message).toContain("updated pods are unhealthy");
+  expect((await withImage("web:3")).reduce((sum, count) => sum + count)).toBe(2);
+
+  await release("web:1");
+  await fleet.run(40_000);
+  expect(await withImage("web:1")).toEqual([3, 6]);
+  expect(await condition("Succeeded")).toBe("False Completed");
+  expect((await releases()).map(({ status }) => status?.phase)).toEqual([
+    "Succeeded",
+    "Superseded",
+    "Superseded",
+    "Succeeded",
+  ]);
+});
+
+test("a Rollout with routes of requests holds changes back, and says so", async () => {
+  await start({
+    steps: [{ replicas: "20%", traffic: "20%", pause: {} }, { replicas: "100%" }],
+    trafficRoutings: [{ service: "web", ingress: { name: "web" } }],
+  });
+
+  await release("web:2");
+  await fleet.run(20_000);
+
+  expect(await withImage("web:1")).toEqual([3, 6]);
+  expect(await condition("FleetWide")).toBe("False CannotBeCarriedOver");
+  expect(await rollout()).toMatchObject({ status: { phase: "Progressing", currentStepState: "BeforeStepUpgrade" } });
+});
+
+test("a disabled Rollout completes its release without waiting", async () => {
+  await start();
+  await release("web:2");
+  await fleet.run(20_000);
+
+  await fleet.client.patch(Rollout, web, { spec: { disabled: true } }, { type: "merge" });
+  await fleet.run(40_000);
+
+  expect(await withImage("web:2")).toEqual([3, 6]);
+  expect(await rollout()).toMatchObject({ status: { phase: "Disabled" } });
+});
+
+test("a jump of nextStepIndex opens the steps in between, and a step that is done is not returned to", async () => {
+  await start();
+  await release("web:2");
+  await fleet.run(20_000);
+
+  await fleet.client.patch(
+    Rollout,
+    web,
+    { status: { canaryStatus: { nextStepIndex: 3 } } },
+    { type: "merge", subresource: "status" },
+  );
+  await fleet.run(40_000);
+
+  expect(await withImage("web:2")).toEqual([3, 6]);
+});
