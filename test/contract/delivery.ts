@@ -242,7 +242,7 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(object?.metadata.labels ?? {}).not.toHaveProperty("karmada.io/managed");
     });
 
-    test("shows the member's objects, and emits every change", async () => {
+    test("shows the member's objects, and emits every change with the version before", async () => {
       await apply(web());
       const subscription = member.delivery.observe([web0]);
       const seen: Observation[] = [];
@@ -251,10 +251,18 @@ export function describeDelivery(name: string, open: () => Promise<OpenDelivery>
       expect(subscription.isFresh(web0)).toBe(true);
       expect(subscription.get(web0)).toMatchObject({ spec: { replicas: 3 } });
 
+      await member.member.patch(Deployment, key, { spec: { replicas: 4 } }, { type: "merge" });
+      await member.settle();
+      expect(seen.at(-1)).toMatchObject({
+        ref: web0,
+        old: { spec: { replicas: 3 } },
+        object: { spec: { replicas: 4 } },
+      });
+
       await member.member.delete(Deployment, key);
       await member.settle();
 
-      expect(seen.at(-1)).toEqual({ ref: web0, object: undefined });
+      expect(seen.at(-1)).toMatchObject({ ref: web0, old: { spec: { replicas: 4 } }, object: undefined });
       expect(subscription.get(web0)).toBeUndefined();
       subscription.close();
     });

@@ -71,7 +71,12 @@ export function defineController<T extends KubernetesObject>(
     reads: definition.reads,
     priorityOf: definition.priorityOf ? (key: ObjectKey) => definition.priorityOf?.(key) ?? 0 : undefined,
     sources: [
-      watch(kind, ({ cluster, object }) => [keyOf(cluster, object)], scope),
+      watch(
+        kind,
+        (event) =>
+          event.deleted || (definition.concerns?.(event) ?? true) ? [keyOf(event.cluster, event.object)] : [],
+        scope,
+      ),
       ...watches.map((request) =>
         "owned" in request ? watch(request.owned, (event) => ownersOf(event, kind), scope) : request,
       ),

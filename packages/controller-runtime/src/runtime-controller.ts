@@ -136,6 +136,8 @@ export interface Informers {
 export interface ControllerDefinition<T extends KubernetesObject> {
   name: string;
   for: Kind<T>;
+  /** Which changes of objects of `for` enqueue them; all by default. A deletion always does. */
+  concerns?(event: ObjectEvent<T>): boolean;
   /** The informers for `for`; defaults to the manager's own. */
   informers?: Informers;
   /** Other kinds whose changes enqueue objects of `for`; built by `watch` and `owned`. */

@@ -114,6 +114,8 @@ export interface Observation {
   ref: ObjectRef;
   /** Undefined when the member does not have it. */
   object: DeepReadonly<KubernetesObject> | undefined;
+  /** The version before; unset when something else than the object itself changed, or it is new. */
+  old?: DeepReadonly<KubernetesObject> | undefined;
 }
 
 /** The member's state of the observed objects: the latest on demand, and a call for every change. */

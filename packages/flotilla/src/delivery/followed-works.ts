@@ -8,11 +8,14 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
 import type { Informer, Lane, Source } from "@flotilla/controller-runtime";
-import type { Delivery, ObjectRef, Subscription } from "./delivery.ts";
+import type { Delivery, ObjectRef, Observation, Subscription } from "./delivery.ts";
 
 export interface FollowedWorks<W> {
-  /** Emits the works whose member objects changed. Each controller takes its own source. */
-  source(): Source<ObjectKey>;
+  /**
+   * Emits the works whose member objects changed. Each controller takes its own source; with `concerns` it receives only
+   * the changes for which that returns true.
+   */
+  source(concerns?: (observation: Observation) => boolean): Source<ObjectKey>;
   /** Undefined when the member has not joined. */
   of(work: DeepReadonly<W>): Subscription | undefined;
 }
@@ -41,7 +44,7 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
   basisOf = specOf,
 }: FollowedWorksOptions<W>): FollowedWorks<W> {
   const followed = new Map<string, Followed>();
-  const listeners = new Set<(key: ObjectKey, lane: Lane) => void>();
+  const listeners = new Set<(key: ObjectKey, lane: Lane, observation: Observation) => void>();
   const idOf = ({ metadata }: DeepReadonly<KubernetesObject>): string => `${metadata.namespace}/${metadata.name}`;
 
   function follow(work: DeepReadonly<W>): Subscription | undefined {
@@ -61,7 +64,7 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
     const refs = refsOf(work);
     const subscription = delivery.observe(refs);
     const key = keyOf(hub, work);
-    subscription.onChange((_, lane) => listeners.forEach((report) => report(key, lane)));
+    subscription.onChange((observation, lane) => listeners.forEach((report) => report(key, lane, observation)));
     followed.set(id, { basis: basisOf(work), refs: JSON.stringify(refs), delivery, subscription });
     return subscription;
   }
@@ -75,9 +78,11 @@ export function followWorks<W extends KubernetesObject & { spec: unknown }>({
   });
 
   return {
-    source: () => ({
+    source: (concerns = () => true) => ({
       start(enqueue, signal) {
-        const report = (key: ObjectKey, lane: Lane): void => enqueue(key, lane);
+        const report = (key: ObjectKey, lane: Lane, observation: Observation): void => {
+          if (concerns(observation)) enqueue(key, lane);
+        };
         listeners.add(report);
         signal.addEventListener("abort", () => listeners.delete(report), { once: true });
       },

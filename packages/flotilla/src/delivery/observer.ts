@@ -10,8 +10,12 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { Informer, Informers, Lane } from "@flotilla/controller-runtime";
 import { createSettledObjects, type SettledObjects } from "./settled-objects.ts";
 
-/** The lane specifies whether the object changed or is part of an initial list. */
-export type ObjectListener = (object: DeepReadonly<KubernetesObject> | undefined, lane?: Lane) => void;
+/** The lane specifies whether the object changed or is part of an initial list; `old` is its version before. */
+export type ObjectListener = (
+  object: DeepReadonly<KubernetesObject> | undefined,
+  lane?: Lane,
+  old?: DeepReadonly<KubernetesObject>,
+) => void;
 interface ObjectPlace {
   cluster: string;
   namespace?: string;
@@ -46,10 +50,10 @@ export function createObserver(informers: Informers): Observer {
     if (!listeners) {
       const byPlace = new Map<string, Set<ObjectListener>>();
       routes.set(id, byPlace);
-      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, deleted }, lane) => {
+      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, old, deleted }, lane) => {
         const { namespace, name } = object.metadata;
         for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? [])
-          listener(deleted ? undefined : object, lane);
+          listener(deleted ? undefined : object, lane, old);
       });
       listeners = byPlace;
       const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();

@@ -36,8 +36,8 @@ export function subscribe(
       if (closed || !kind) continue;
       waiting.delete(ref);
       stops.push(
-        observer.listen(kind, placeOf(ref, kind), (object, lane = "fresh") =>
-          listeners.forEach((listener) => listener({ ref, object }, lane)),
+        observer.listen(kind, placeOf(ref, kind), (object, lane = "fresh", old) =>
+          listeners.forEach((listener) => listener({ ref, object, old }, lane)),
         ),
       );
       queueMicrotask(() => report(ref));

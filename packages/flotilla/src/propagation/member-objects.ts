@@ -5,15 +5,15 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ObjectKey } from "@flotilla/client";
 import { followWorks } from "../delivery/followed-works.ts";
+import type { FollowedWorks } from "../delivery/followed-works.ts";
 import type { Delivery, ObjectRef } from "../delivery/delivery.ts";
-import type { Informer, Source } from "@flotilla/controller-runtime";
+import type { Informer } from "@flotilla/controller-runtime";
 import { clusterNameOf, MANAGED_LABEL } from "@flotilla/karmada";
 
 export interface MemberObjects {
-  /** Emits Works whose member objects changed. Each controller takes its own source. */
-  source(): Source<ObjectKey>;
+  /** Emits Works whose member objects changed. */
+  source: FollowedWorks<Work>["source"];
   /** The member's object for one manifest; undefined when it does not exist or is unknown. */
   get(work: DeepReadonly<Work>, ref: ObjectRef): DeepReadonly<KubernetesObject> | undefined;
   /** The plural under which the member serves a manifest's kind. */

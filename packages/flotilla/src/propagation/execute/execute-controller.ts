@@ -26,6 +26,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
+import { isStatusChange } from "../../delivery/status-change.ts";
 import type { WorksDriver } from "../../delivery/works-driver.ts";
 import { APPLIED_FAILED } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
@@ -39,7 +40,7 @@ import type { ManifestAttempt } from "./apply-manifests.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
 import { createDepartures, RECHECK_CONTENTS_MS } from "./departures.ts";
 import { createLostAnswers } from "./lost-answers.ts";
-import { failureOf, pendingAnswer, planApplied, terminatingOf } from "./plan-applied.ts";
+import { failureOf, isReflection, pendingAnswer, planApplied, terminatingOf } from "./plan-applied.ts";
 import { createRemoveManifest } from "./remove-manifest.ts";
 import { createWorkReports } from "./work-reports.ts";
 
@@ -193,9 +194,16 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
   return defineController({
     name: "execute",
     for: Work,
+    concerns: ({ object, old }) => !isReflection(old, object),
     finalizer: WORK_FINALIZER,
     watches: [
-      { source: memberObjects.source() },
+      {
+        source: memberObjects.source(
+          // A user's Retain rule may read the status of the member's object.
+          ({ ref, object, old }) =>
+            !isStatusChange(old, object) || deps.interpreter.ownerOf("retain", ref) !== undefined,
+        ),
+      },
       { source: deps.ruleChanges },
       ...driver.watches,
       ...(deps.followsPolicies ? POLICIES.map((kind) => watch(kind, afterPolicyChange)) : []),

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { UnknownKindError, UnreachableError } from "@flotilla/client";
 import { makeWork } from "@flotilla/testing/builders.ts";
-import { failureOf, planApplied } from "./plan-applied.ts";
+import { failureOf, isReflection, planApplied } from "./plan-applied.ts";
 import type { Attempt } from "./plan-applied.ts";
 
 const created: Attempt = {
@@ -77,3 +77,34 @@ test("a Work with an up-to-date condition is returned unchanged", () => {
   expect(work.status?.conditions).toMatchObject([{ type: "Applied", status: "True", reason: "AppliedSuccessful" }]);
   expect(planApplied(work, undefined, "2024-05-01T13:00:00Z")).toBe(work);
 });
+
+const written = "2024-05-01T12:00:00Z";
+const work = makeWork("paris", "web").build();
+const applied = planApplied({ ...work, metadata: { ...work.metadata, generation: 1 } }, undefined, written);
+const reflected: typeof applied = {
+  ...applied,
+  status: {
+    ...applied.status,
+    manifestStatuses: [{ identifier: { ordinal: 0, version: "v1", kind: "Pod", resource: "pods", name: "web" } }],
+  },
+};
+
+const changes: Record<string, { before?: typeof applied; now: typeof applied; want: boolean }> = {
+  "a report of reflect changes nothing that is applied": { before: applied, now: reflected, want: true },
+  "a new Work is applied": { now: reflected, want: false },
+  "another manifest is applied": {
+    before: applied,
+    now: { ...reflected, metadata: { ...reflected.metadata, generation: 7 } },
+    want: false,
+  },
+  "a condition of a delivery that another client changed is restored": {
+    before: applied,
+    now: planApplied(applied, { reason: "AppliedFailed", message: "not so" }, written),
+    want: false,
+  },
+};
+for (const [behaviour, { before, now, want }] of Object.entries(changes)) {
+  test(behaviour, () => {
+    expect(isReflection(before, now)).toBe(want);
+  });
+}

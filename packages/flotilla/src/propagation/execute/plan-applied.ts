@@ -2,11 +2,12 @@
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
-import { messageOf } from "@flotilla/base";
+import { equalJson, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
 import type { ApplyOutcome } from "../../delivery/delivery.ts";
 import { OscillationError } from "../../delivery/oscillations.ts";
+import { isStatusChange } from "../../delivery/status-change.ts";
 import {
   ANSWER_PENDING,
   APPLIED_FAILED,
@@ -18,6 +19,7 @@ import {
   RELEASE_STOPPED,
   TERMINATING,
 } from "../../flotilla-names.ts";
+import { DRIFTED } from "./plan-drift.ts";
 import { ReleaseStartsOverError, ReleaseStoppedError } from "./release-limit.ts";
 /** The result for one manifest: a delivery outcome, the error that stopped it, or that its object is unmanaged. */
 export type Attempt = ApplyOutcome | { result: "failed"; error: unknown } | { result: "unmanaged" };
@@ -136,6 +138,17 @@ export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: s
         },
     now,
   );
+}
+
+/** The conditions that execute writes. */
+const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED];
+
+/** Whether only the parts of the status changed that reflect writes: they do not affect what is applied. */
+export function isReflection(before: DeepReadonly<Work> | undefined, now: DeepReadonly<Work>): boolean {
+  if (!before || !isStatusChange(before, now)) return false;
+  const own = ({ status }: DeepReadonly<Work>): unknown[] =>
+    OWN_CONDITIONS.map((type) => findCondition(status?.conditions, type) ?? null);
+  return equalJson(own(before), own(now));
 }
 
 function withNext(work: DeepReadonly<Work>, next: NextCondition, now: string): DeepReadonly<Work> {
