@@ -105,7 +105,7 @@ test("the command shows why a replacement does not become healthy, while it wait
   expect(await drained).toMatch(cause);
 });
 
-test("CRDs stay on a drained member, and the command lists them before anything leaves", async () => {
+test("the command lists what stays on a drained member, such as CRDs, and what cannot leave, before anything leaves", async () => {
   await start({ clusterAffinity: { clusterNames: ["member1", "member2"] } }, 2);
   await fleet.client.create(ClusterPropagationPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",
@@ -123,19 +123,31 @@ test("CRDs stay on a drained member, and the command lists them before anything 
       conflictResolution: "Overwrite",
     },
   });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "fixed" } });
+  const fixed = makePolicy("fixed/web").selects("apps/v1", "Deployment");
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    fixed.with(({ spec }) => (spec.placement = { clusterAffinity: { clusterNames: ["member2"] } })).build(),
+  );
+  await fleet.client.create(Deployment, "hub", makeDeployment("fixed/web").replicas(1).build());
   await fleet.run(10 * SECOND);
   const leaves =
     "leaves member2: Deployment shop/a, Deployment shop/b, Deployment shop/c, Deployment shop/d, Deployment shop/e, and 1 more";
+  const cannot =
+    "cannot leave member2 (0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint): Deployment fixed/web";
   const stays =
     "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition persistentpodstates.apps.kruise.io";
 
   const planned = await runCommand(fleet, "drain", "member2", "--dry-run");
   const before = await onMember2();
+  await fleet.client.delete(Deployment, { cluster: "hub", namespace: "fixed", name: "web" });
+  await fleet.run(SECOND);
   const drained = runCommand(fleet, "drain", "member2", "--timeout", "60");
   await fleet.run(70 * SECOND);
 
-  expect(planned.text).toBe(`${leaves}\n${stays}\n`);
-  expect(before).toBe(WORKLOADS.length);
+  expect(planned.text).toBe(`${leaves}\n${cannot}\n${stays}\n`);
+  expect(before).toBe(WORKLOADS.length + 1);
   expect((await drained).text).toContain(stays);
   expect((await drained).text).toContain("member2 is drained");
   expect(await onMember2()).toBe(0);

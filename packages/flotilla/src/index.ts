@@ -185,6 +185,7 @@ export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
 export { isFinishedRun } from "./propagation/finished-run.ts";
 export { parseJobRecord } from "./propagation/job-record.ts";
 export { leaveNote } from "./explain/explain-runs.ts";
+export { STAYS_UNPLACED } from "./explain/plan-template.ts";
 export {
   equalPolicy,
   namesWithoutMember,

@@ -1,10 +1,10 @@
 /** `flotilla drain`: moves the workloads of a member to others, each after its replacement is healthy. */
 import { ApiError, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { DRAIN_TAINT } from "@flotilla/flotilla";
+import { DRAIN_TAINT, STAYS_UNPLACED } from "@flotilla/flotilla";
 import { Cluster, ClusterResourceBinding, executionNamespace, ResourceBinding, Work } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
@@ -12,7 +12,7 @@ import { defineCommand } from "../command.ts";
 import { counted } from "../doctor/check.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
-import { claimsLeaving, copiesOn, remainingOn, renderDrain } from "../membership/drain-progress.ts";
+import { claimsLeaving, copiesOn, remainingOn, renderDrain, withMisfits } from "../membership/drain-progress.ts";
 import type { Remaining } from "../membership/drain-progress.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { changeTaints } from "../membership/taints.ts";
@@ -30,7 +30,7 @@ const SECOND_MS = 1_000;
 export const drainCommand = defineCommand({
   name: "drain",
   summary: "move the workloads of a member to others, and keep new ones away",
-  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. Namespaced objects leave: each copy is removed when its replacement is healthy elsewhere. Cluster-scoped objects, such as CustomResourceDefinitions and ClusterRoles, stay, unless their policy has failover.cluster. Objects that fit no other member stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere. What leaves and what stays is listed first; --dry-run only lists it. PersistentVolumeClaims leave without their data, so --delete-volume-data is required if there are any. 'flotilla plan --without-cluster MEMBER' shows where the workloads would go; 'flotilla uncordon MEMBER' ends the drain.`,
+  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. Namespaced objects leave: each copy is removed when its replacement is healthy elsewhere. Cluster-scoped objects, such as CustomResourceDefinitions and ClusterRoles, stay, unless their policy has failover.cluster. Objects that fit no other member cannot leave, and stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere. What leaves and what stays is listed first; --dry-run only lists it. PersistentVolumeClaims leave without their data, so --delete-volume-data is required if there are any. 'flotilla plan --without-cluster MEMBER' shows where the workloads would go; 'flotilla uncordon MEMBER' ends the drain.`,
   example: [
     { says: "See what would leave and what would stay.", run: "flotilla drain member2 --dry-run" },
     { says: "See where the workloads would go.", run: "flotilla plan --without-cluster member2" },
@@ -59,13 +59,27 @@ export const drainCommand = defineCommand({
     try {
       const taints = [CORDON, DRAIN];
       await changeTaints(client, member, taints, { clock, signal, dryRun: true }); // There may be no such member.
-      const before = await readRemaining(client, member, signal);
+      const seen = await readRemaining(client, member, signal);
+      output.progress("checking where its workloads fit");
+      const misfits = await readMisfits(client, member, { clock, signal });
+      output.progress("");
+      if (misfits === undefined)
+        output.warn(`where the workloads of ${member} fit was not checked: you may not read what a plan needs`);
+      const before = { ...seen, all: withMisfits(seen.all, misfits ?? new Map()) };
       const claims = claimsLeaving(member, before.bindings);
       if (flags["dry-run"]) {
-        const stays = before.all.filter(({ state }) => state === "stays");
-        const leaves = before.all.filter((each) => !stays.includes(each)).map(({ resource }) => resource);
-        const kept = stays.map(({ resource, reason }) => ({ resource, reason }));
-        output.result({ member, leaves, stays: kept, losesData: claims }, () =>
+        const named = (...states: Remaining["state"][]): Remaining[] =>
+          before.all.filter(({ state }) => states.includes(state));
+        const reasoned = (resources: readonly Remaining[]): JsonObject[] =>
+          resources.map(({ resource, reason }) => ({ resource, reason }));
+        const preview = {
+          member,
+          leaves: named("leaving", "waiting").map(({ resource }) => resource),
+          cannotLeave: reasoned(named("blocked")),
+          stays: reasoned(named("stays")),
+          losesData: claims,
+        };
+        output.result(preview, () =>
           [...renderDrain(member, before.all), ...(claims.length > 0 ? [renderClaims(member, claims)] : [])].join("\n"),
         );
         return;
@@ -148,6 +162,31 @@ async function readRemaining(
   const all = remainingOn(member, bindings, events, sinceMs);
   const named = new Set(all.map(({ resource }) => resource));
   return { all: [...all, ...copiesOn(cluster, works.items).filter(({ resource }) => !named.has(resource))], bindings };
+}
+
+/** By workload: why no other member takes it. Undefined for a user who may not read what a plan needs. */
+async function readMisfits(
+  client: Client,
+  member: string,
+  { clock, signal }: { clock: Clock; signal: AbortSignal },
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const { planInput } = await import("../explain/plan-input.ts");
+  try {
+    const { problems } = await planInput(
+      client,
+      { manifests: [], without: [member], namespace: "default" },
+      clock,
+      signal,
+    );
+    return new Map(
+      problems.flatMap(({ resource, message }) =>
+        message.endsWith(STAYS_UNPLACED) ? [[resource, message.slice(0, -STAYS_UNPLACED.length)] as const] : [],
+      ),
+    );
+  } catch (error) {
+    if (error instanceof ApiError && error.status.code === 403) return undefined;
+    throw error;
+  }
 }
 
 function renderClaims(member: string, claims: readonly string[]): string {

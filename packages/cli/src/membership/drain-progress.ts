@@ -91,6 +91,13 @@ export function claimsLeaving(member: string, bindings: readonly Binding[]): str
 const idOf = ({ namespace, name }: { readonly namespace?: string | undefined; readonly name: string }): string =>
   `${namespace ?? ""}/${name}`;
 
+/** Before a drain: what fits no other member does not leave. `misfits` has the reasons, by workload. */
+export const withMisfits = (all: readonly Remaining[], misfits: ReadonlyMap<string, string>): Remaining[] =>
+  all.map((each) => {
+    const reason = each.state === "waiting" ? misfits.get(each.resource) : undefined;
+    return reason === undefined ? each : { ...each, reason, state: "blocked" };
+  });
+
 /** Names in one line. */
 const MAX_NAMED = 5;
 
@@ -100,8 +107,12 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
     all.filter(({ state }) => state === "stays"),
     ({ reason }) => reason,
   );
+  const blocked = Map.groupBy(
+    all.filter(({ state }) => state === "blocked"),
+    ({ reason }) => reason,
+  );
   const leaves = Map.groupBy(
-    all.filter(({ state }) => state !== "stays"),
+    all.filter(({ state }) => state !== "stays" && state !== "blocked"),
     ({ note }) => note ?? "",
   );
   return [
@@ -110,6 +121,7 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
       leaves,
       ([note, left]) => `leaves ${member}${note === "" ? "" : ` (${note})`}: ${nameResources(left)}`,
     ),
+    ...Array.from(blocked, ([reason, kept]) => `cannot leave ${member} (${reason}): ${nameResources(kept)}`),
     ...Array.from(stays, ([reason, kept]) => `stays on ${member} (${reason}): ${nameResources(kept)}`),
   ];
 }

@@ -79,6 +79,9 @@ export interface TemplatePlan {
   isUncopied?: true;
 }
 
+/** Ends the problem of a template that fits no member. */
+export const STAYS_UNPLACED = "; running copies stay where they are";
+
 export async function planTemplate(deps: PlanningDependencies, given: Template): Promise<TemplatePlan> {
   const { views } = deps;
   const match = planMatch({ template: given, ...views.policies.candidates(given) });
@@ -94,8 +97,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   if (!binding) return plan;
 
   const schedule = isToBeScheduled(binding) ? scheduleOf(deps, binding) : undefined;
-  if (schedule?.outcome === "unschedulable")
-    problems.push(`${schedule.message.replace(/\.$/, "")}; running copies stay where they are`);
+  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message.replace(/\.$/, "")}${STAYS_UNPLACED}`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const held = await heldByQuota(scheduled, template, {
     interpreter: deps.interpreter,
