@@ -206,6 +206,7 @@ test("a plan shows every wave with its gates before the release starts, and chan
         { name: "all", updated: 12, clusters: ["member4", "member5", "member6"], before: undefined, after: undefined },
       ],
       total: 12,
+      waitingFor: "pods on member1",
       onFailure: "Rollback",
     },
   ]);
@@ -273,4 +274,19 @@ test("a template that is corrected in the same pods is not judged by what they d
   await fleet.run(90_000);
 
   expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 12 });
+});
+
+test("a template that is set back after a rollback waits for no gate, because all members have it", async () => {
+  await start({ waves: WAVES, failure: { action: "Rollback", progressDeadline: "2m" } });
+  await release("web:broken");
+  await fleet.run(60_000);
+  expect((await newest()).status).toMatchObject({ phase: "RolledBack" });
+  const generations = await generationsOf(MEMBERS);
+
+  await release("web:1");
+  await fleet.run(10_000);
+
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 12, ready: 12 });
+  expect(new Set(Object.values(await imagesBy()))).toEqual(new Set(["web:1 web:1"]));
+  expect(await generationsOf(MEMBERS)).toEqual(generations);
 });

@@ -12,7 +12,7 @@ import type { Template } from "../propagation/templates.ts";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import { observeMembers } from "../rollout/observe-members.ts";
 import { planReleaseStep } from "../rollout/plan/plan-release-step.ts";
-import { planReleases } from "../rollout/plan/plan-releases.ts";
+import { planReleases, sameRevision } from "../rollout/plan/plan-releases.ts";
 import { releaseFrom } from "../rollout/release-index.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
 import type { Binding } from "./planned-binding.ts";
@@ -53,10 +53,12 @@ export function planRelease(
     members,
     updates,
     inherited: inherited as NonNullable<FleetRollout["status"]>["clusters"],
+    same: sameRevision(rollout, known),
     nowMs,
   });
   const planned: DeepReadonly<FleetRollout> = { ...rollout, status };
   const assigned = releaseFrom(planned, releases.get);
-  // The first record of what runs is not a release.
-  return rollout.spec.previous === undefined ? { assigned } : { assigned, begins: planned };
+  // The first record of what runs is not a release, nor is one of what all members have.
+  const isRecord = rollout.spec.previous === undefined || status.phase === "Succeeded";
+  return isRecord ? { assigned } : { assigned, begins: planned };
 }

@@ -29,6 +29,7 @@ import { steered } from "./kruise/steer-release.ts";
 import { observeMembers } from "./observe-members.ts";
 import { planReleaseStep } from "./plan/plan-release-step.ts";
 import { NO_STRATEGY } from "./plan/release.ts";
+import { sameRevision } from "./plan/plan-releases.ts";
 import type { ReleasePlan, Updates } from "./plan/release-state.ts";
 import { actorOf } from "./rollout-admissions.ts";
 import { podTrouble } from "./pod-trouble.ts";
@@ -256,6 +257,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
         updates,
         newer,
         inherited: inherited as NonNullable<FleetRollout["status"]>["clusters"],
+        same: sameRevision(rollout, index.rolloutsOf(template)),
         allowance: deps.budgets?.allowanceOf(template, holder),
         actorOf: (did, wave) => actorOf(rollout, did, wave),
         answers: deps.gates?.answersOf(rollout, { template, clusters: members.map(({ name }) => name) }),

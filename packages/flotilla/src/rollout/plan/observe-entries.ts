@@ -12,9 +12,11 @@ export function observe(release: Release): void {
     const start = isFirst ? inherited.get(member.name) : undefined;
     // A member that joins during a release is created with the previous template, so that no pod of it is ahead.
     const joins = status.phase === "Succeeded" || previous === undefined ? self : previous;
+    const given = start?.revision ?? (isFirst ? (previous ?? self) : joins);
+    const hasAll = start?.target === undefined && start?.paused === undefined && input.same?.has(given) === true;
     const entry: Entry = before ?? {
       name: member.name,
-      revision: start?.revision ?? (isFirst ? (previous ?? self) : joins),
+      revision: isFirst && hasAll ? self : given,
       target: start?.target,
       maxUnavailable: start?.maxUnavailable,
       // An unfinished release that was paused does not continue there.

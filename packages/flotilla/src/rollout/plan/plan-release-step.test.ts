@@ -44,7 +44,7 @@ describe("the next step of a release", () => {
       want: {
         phase: "Progressing",
         waitingFor: "oslo to be reachable",
-        steps: { oslo: "web-1@all", paris: undefined },
+        steps: { oslo: "web-1@all#1.0", paris: undefined },
         events: ["ReleaseStarted", "WaveStarted"],
       },
     },
@@ -69,6 +69,34 @@ describe("the next step of a release", () => {
         waitingFor: "pods on oslo",
         steps: { oslo: "web-2@all#1.0", paris: "web-1b@3!#2.0" },
         events: ["ReleaseStarted", "WaveStarted"],
+      },
+    },
+    "has succeeded when its template is set back to what all members have": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris", { updated: 10, ready: 10 })],
+      release: {
+        status: { phase: undefined },
+        input: { same: new Set(["web-1"]), inherited: [makeEntry("oslo", { state: "RolledBack" })] },
+      },
+      want: {
+        phase: "Succeeded",
+        steps: { oslo: "web-2@all#1.0", paris: "web-2@all#1.0" },
+        events: ["ReleaseStarted", "ReleaseSucceeded"],
+      },
+    },
+    "counts a member that has its template already, and goes on with the others": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
+      release: {
+        status: { phase: undefined },
+        input: {
+          same: new Set(["web-1b"]),
+          inherited: [makeEntry("oslo", { revision: "web-1b" }), makeEntry("paris")],
+        },
+      },
+      want: {
+        phase: "Progressing",
+        waitingFor: "approval of half",
+        steps: { oslo: "web-2@all#1.1", paris: undefined },
+        events: ["ReleaseStarted", "WaveStarted", "WaveComplete"],
       },
     },
     "waits for the approval of the next wave": {

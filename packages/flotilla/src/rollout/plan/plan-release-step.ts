@@ -43,6 +43,8 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
   status.observedGeneration = rollout.metadata.generation;
   if (status.phase === undefined) begin(release);
   observe(release);
+  // A template that is set back to what all members have changes none of them: no gate is waited for.
+  if (before?.phase === undefined && status.phase === "Progressing" && isEverywhere(release)) succeed(release);
   if (input.newer !== undefined && status.phase !== "Superseded") supersede(release, input.newer);
   if (status.phase !== "Superseded") {
     const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition);
@@ -72,6 +74,9 @@ function begin({ status, now, events, self, previous }: Release): void {
   status.waveState = "Before";
   events.push({ type: "Normal", reason: "ReleaseStarted", message: `release ${self} has started`, clusters: [] });
 }
+
+const isEverywhere = ({ entries, self }: Release): boolean =>
+  entries.length > 0 && entries.every(({ revision }) => revision === self);
 
 const waveMembers = ({ entries, members, self }: Release) =>
   entries.map((entry) => {

@@ -128,3 +128,11 @@ function outdated(known: readonly Rollout[], limit: number): readonly Rollout[] 
   ]);
   return known.slice(limit).filter(({ metadata }) => !used.has(metadata.name));
 }
+
+/** The names of the other releases of the same revision. */
+export const sameRevision = ({ metadata, spec }: Rollout, all: readonly Rollout[]): ReadonlySet<string> =>
+  new Set(
+    all.flatMap((each) =>
+      each.metadata.name !== metadata.name && each.spec.revision === spec.revision ? [each.metadata.name] : [],
+    ),
+  );

@@ -45,6 +45,8 @@ export interface ReleaseInput {
   readonly answers?: readonly GateStatus[];
   /** What members had before the release, where that is another revision than `previous`. */
   readonly inherited?: FleetRolloutStatus["clusters"] | undefined;
+  /** The names of other releases of the same revision: what they gave a member is what this one gives. */
+  readonly same?: ReadonlySet<string> | undefined;
   /** A newer release of the template exists. */
   readonly newer?: string | undefined;
   readonly nowMs: number;
