@@ -20,6 +20,7 @@ import {
 import { PriorityClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { equalJson, messageOf } from "@flotilla/base";
+import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import { quotaRejection } from "../../quota/quota-enforcement.ts";
@@ -83,6 +84,8 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   const takenNames = createTakenNames();
   /** Templates whose requests a FederatedResourceQuota rejects, until it has room or they change. */
   const overQuota = new Map<string, TemplateKey>();
+  /** Templates whose binding was deleted, until their next reconcile, which the deletion causes. */
+  const withoutBinding = new Set<string>();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
     found.flatMap((policy) => [...affectedTemplates(templates, policy)]);
 
@@ -92,6 +95,19 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       namespace: namespace || undefined,
       name: bindingName(kind, name),
     });
+  }
+
+  /**
+   * A binding is deleted with its template, and the deletion of the template may be known later: a binding that is
+   * created in between is garbage-collected at once, and so would be the next one. So the server is asked first.
+   */
+  async function isGone(key: TemplateKey, template: Template, signal: AbortSignal): Promise<boolean> {
+    const id = idOf(key);
+    if (!withoutBinding.has(id)) return false;
+    const { namespace, name, uid } = template.metadata;
+    const newest = await find(client, await templates.kindOf(template), { cluster: hub, namespace, name }, { signal });
+    withoutBinding.delete(id);
+    return newest?.metadata.uid !== uid;
   }
 
   async function bind(
@@ -275,6 +291,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
           const { apiVersion, kind, namespace, name } = object.spec.resource;
           if (!deleted && (!old || equalJson(marksOf(old), marksOf(object)))) return [];
           const key = keyOfTemplate({ apiVersion, kind, metadata: { name, namespace: namespace || undefined } });
+          if (deleted) withoutBinding.add(idOf(key));
           return [key, ...takenNames.waitingFor(key)];
         }),
       ),
@@ -286,12 +303,14 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       const template = templates.find(key);
       if (!template || template.metadata.deletionTimestamp) {
         // The template owns its binding, so garbage collection deletes both.
+        withoutBinding.delete(idOf(key));
         tally.wait(key, undefined);
         takenNames.leave(key);
         overQuota.delete(idOf(key));
         return done;
       }
-      if (!isTemplate(template)) return done;
+      // The event of its deletion enqueues the key again.
+      if ((await isGone(key, template, signal)) || !isTemplate(template)) return done;
 
       const startMs = meter?.nowMs() ?? 0;
       const plan = planMatch({ template, ...policies.candidates(template) });

@@ -1,0 +1,26 @@
+/** Cases that the seeded simulation found, each as short as it became (`npm run simulate`). */
+import { expect, test } from "vitest";
+import type { Plan } from "../../tools/simulate/plan.ts";
+import { runPlan } from "../../tools/simulate/run-plan.ts";
+
+const push = (name: string) => ({ name, mode: "Push" as const });
+
+const cases: Record<string, Plan> = {
+  "a template whose deletion is known late gets no binding again and again": {
+    seed: 464,
+    members: [push("member1"), push("member2")],
+    podMs: 1_000,
+    isSteady: false,
+    steps: [
+      { afterMs: 0, do: "place", kind: "CloneSet", placement: { type: "Divided", weights: { member1: 2 } } },
+      { afterMs: 0, do: "apply", kind: "CloneSet", replicas: 2, image: "app:1", partition: 0 },
+      { afterMs: 20_000, do: "override", kind: "CloneSet", member: "member2", value: "first" },
+      { afterMs: 20_000, fault: "link", link: "hub api", kind: "end-watches", forMs: 1_000 },
+      { afterMs: 0, do: "delete", kind: "CloneSet" },
+    ],
+  },
+};
+for (const [behaviour, plan] of Object.entries(cases))
+  test(behaviour, async () => {
+    expect((await runPlan(plan)).violations).toEqual([]);
+  });

@@ -1,0 +1,109 @@
+/**
+ * Deliberate bugs, one line each, to see that the simulation finds them. They are not in the sources: a copy in memory of
+ * one file is changed while it is loaded. Its text must be there exactly once, so a defect cannot get lost when code moves.
+ */
+import { registerHooks } from "node:module";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+export interface Defect {
+  file: string;
+  was: string;
+  is: string;
+}
+
+const ROOT = join(import.meta.dirname, "../..");
+
+const DIVIDE = "packages/openkruise/src/divide";
+const PROPAGATION = "packages/flotilla/src/propagation";
+
+export const defects: Readonly<Record<string, Defect>> = {
+  /** Every pod is updated, whatever the partition says. */
+  "ignore the partition": {
+    file: `${DIVIDE}/partition.ts`,
+    was: "const demanded = total - keptPods(partition, total);",
+    is: "const demanded = total;",
+  },
+  /** Every member may have all its pods unavailable. */
+  "skip the budget": {
+    file: `${DIVIDE}/budgets.ts`,
+    was: "const parts = splitUpdated(sizes, Math.min(amount, sumOf(sizes)));",
+    is: "const parts = [...sizes];",
+  },
+  /** The finalizer of a binding is removed before its Works are. */
+  "forget a finalizer": {
+    file: `${PROPAGATION}/dispatch/dispatch-controller.ts`,
+    was: "        await deps.removeWorks(binding, signal);",
+    is: "",
+  },
+  /** A deletion that fails on the way counts as carried out. */
+  "lose a deletion": {
+    file: "packages/flotilla/src/delivery/remove-object.ts",
+    was: "if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;",
+    is: 'if (!isConflict(error) || attempt >= RACE_RETRIES) return "gone";',
+  },
+  /** Every member but the first runs one completion more. */
+  "double a completion": {
+    file: `${PROPAGATION}/job-completions.ts`,
+    was: "return divideByWeight(completions, weights, { uid: job.metadata.uid });",
+    is: "return divideByWeight(completions, weights, { uid: job.metadata.uid }).map((part, index) => index > 0 ? { ...part, replicas: part.replicas + 1 } : part);",
+  },
+  /** After a lost connection a watch skips what was written next. */
+  "read stale": {
+    file: "packages/controller-runtime/src/informer.ts",
+    was: `    for await (const batch of client.watch(this.kind, {
+      cluster,
+      ...watched,
+      resourceVersion: this.#resourceVersion,`,
+    is: `    for await (const batch of client.watch(this.kind, {
+      cluster,
+      ...watched,
+      resourceVersion: String(Number(this.#resourceVersion) + 2),`,
+  },
+  /** A status is written although it is as it was. */
+  "write when converged": {
+    file: "packages/controller-runtime/src/create-status-writer.ts",
+    was: "      if (equalJson(statusOf(next), statusOf(object))) return;",
+    is: "",
+  },
+  /** The report of a third member is not summed. */
+  "forget a member": {
+    file: `${PROPAGATION}/aggregate/aggregate-controller.ts`,
+    was: "const reported = planItems(works, held);",
+    is: "const reported = planItems(works.slice(0, 2), held);",
+  },
+  /** What could not be delivered is not tried again. */
+  "forget a retry": {
+    file: `${PROPAGATION}/execute/execute-controller.ts`,
+    was: "return driver.retry(work, key, failures);",
+    is: "return done;",
+  },
+  /** Changes of copies on members are not noticed. */
+  "overlook drift": {
+    file: `${PROPAGATION}/execute/execute-controller.ts`,
+    was: "      { source: memberObjects.source() },\n",
+    is: "",
+  },
+  /** A binding whose template could not be read counts as one without a template. */
+  "drop a guard": {
+    file: `${PROPAGATION}/dispatch/dispatch-controller.ts`,
+    was: 'if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };',
+    is: 'if (template === "unknown") return done;',
+  },
+};
+
+/** Call it before the program is loaded. */
+export function breakProgram(name: string): void {
+  const defect = defects[name];
+  if (!defect) throw new Error(`no defect is called '${name}'; there are: ${Object.keys(defects).join(", ")}`);
+  const path = join(ROOT, defect.file);
+  const parts = readFileSync(path, "utf8").split(defect.was);
+  if (parts.length !== 2) throw new Error(`${defect.file} has changed: update the defect '${name}'`);
+  const url = pathToFileURL(path).href;
+  const source = parts.join(defect.is);
+  registerHooks({
+    load: (loaded, context, next) =>
+      loaded === url ? { format: "module-typescript", source, shortCircuit: true } : next(loaded, context),
+  });
+}

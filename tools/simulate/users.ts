@@ -1,0 +1,219 @@
+/** Users of the hub and of members. Each write has a token of its own; the ledger knows which were acknowledged. */
+import { acceptMember, joinCluster } from "@flotilla/flotilla";
+import { ApiError, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
+import { messageOf } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
+import { Cluster } from "@flotilla/karmada";
+import { Namespace, Secret } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import type { MemberOptions, SimulatedFleet } from "./fleet.ts";
+import {
+  makeManifestWork,
+  makeOverride,
+  makePlacement,
+  makeTemplate,
+  NAMESPACE,
+  overrideKindOf,
+  policyKindOf,
+  TARGETS,
+} from "./manifests.ts";
+import type { Manifest } from "./manifests.ts";
+import type { Action, WorkloadKind } from "./plan.ts";
+
+const HUB = "hub";
+
+/** What a user knows of an object: the last acknowledged write, and whether a later one may have happened. */
+export interface Known {
+  /** `undefined`: it was deleted. */
+  token: number | undefined;
+  isUncertain: boolean;
+}
+
+export interface Users {
+  act(action: Action): Promise<string>;
+  /** By the key of the store of the hub. */
+  ledger: Map<string, Known>;
+  begin(): Promise<void>;
+}
+
+export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptions[]): Users {
+  const { user, memberUser } = fleet;
+  const ledger = new Map<string, Known>();
+  let tokens = 0;
+
+  /** Notes what the answer to a write of a template says. */
+  async function write(kind: WorkloadKind, send: (token: number) => Promise<unknown>, deletes = false): Promise<void> {
+    const { table, path } = TARGETS[kind];
+    const key = `${table}${HUB}/${path}`;
+    const token = ++tokens;
+    try {
+      await send(token);
+      ledger.set(key, { token: deletes ? undefined : token, isUncertain: false });
+    } catch (error) {
+      const wasRejected = error instanceof ApiError && error.status.code !== undefined && error.status.code < 500;
+      const known = ledger.get(key);
+      if (!wasRejected && known) known.isUncertain = true;
+      throw error;
+    }
+  }
+
+  const keyOf = (kind: WorkloadKind, cluster = HUB) => {
+    const { namespace, name } = TARGETS[kind];
+    return { cluster, namespace, name };
+  };
+  const change = (kind: WorkloadKind, patch: JsonObject): Promise<void> =>
+    write(kind, (token) =>
+      user.patch(
+        TARGETS[kind].kind,
+        keyOf(kind),
+        { ...patch, metadata: { annotations: { "sim/token": String(token) } } },
+        { type: "merge" },
+      ),
+    );
+  async function put(kind: Kind, object: Manifest): Promise<void> {
+    const key = { cluster: HUB, name: object.metadata.name, namespace: object.metadata.namespace };
+    try {
+      await user.create(kind, HUB, object);
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+      const { metadata: _, ...rest } = object;
+      // A merge patch keeps fields that the new placement does not have.
+      const spec = rest["spec"] as JsonObject | undefined;
+      if (spec?.["placement"] !== undefined)
+        await user.patch(
+          kind,
+          key,
+          { spec: { placement: { clusterAffinity: null, replicaScheduling: null } } },
+          { type: "merge" },
+        );
+      await user.patch(kind, key, rest, { type: "merge" });
+    }
+  }
+  async function remove(kind: Kind, object: Manifest): Promise<void> {
+    const { name, namespace } = object.metadata;
+    await user.delete(kind, { cluster: HUB, name, namespace });
+  }
+
+  async function join({ name, mode }: MemberOptions): Promise<void> {
+    const signal = new AbortController().signal;
+    if (mode === "Pull") {
+      await joinCluster(
+        user,
+        HUB,
+        { name, apiEndpoint: `https://${name}.example.com`, id: `${name}-id`, syncMode: "Pull" },
+        signal,
+      );
+      await acceptMember(user, HUB, name, signal);
+      fleet.startAgent(name);
+      return;
+    }
+    try {
+      await user.create(Secret, HUB, {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { namespace: "karmada-cluster", name },
+        data: { token: "dG9rZW4=", caBundle: "" },
+      });
+    } catch (error) {
+      if (!isAlreadyExists(error)) throw error;
+    }
+    await user.create(Cluster, HUB, {
+      apiVersion: "cluster.karmada.io/v1alpha1",
+      kind: "Cluster",
+      metadata: { name },
+      spec: {
+        syncMode: "Push",
+        id: `${name}-id`,
+        apiEndpoint: `https://${name}.example.com`,
+        secretRef: { namespace: "karmada-cluster", name },
+      },
+    });
+  }
+
+  async function carryOut(action: Action): Promise<void> {
+    switch (action.do) {
+      case "apply": {
+        const { kind } = action;
+        const make = (token: number): Manifest => makeTemplate(kind, { ...action, token: String(token) });
+        return write(kind, (token) => user.create(TARGETS[kind].kind, HUB, make(token)));
+      }
+      case "place":
+        return put(policyKindOf(action.kind), makePlacement(action.kind, action.placement));
+      case "scale":
+        return change(action.kind, { spec: { replicas: action.replicas } });
+      case "release":
+      case "roll back":
+        return change(action.kind, {
+          spec: { template: { spec: { containers: [{ name: "main", image: action.image }] } } },
+        });
+      case "partition":
+        return change(action.kind, { spec: { updateStrategy: { partition: action.partition } } });
+      case "pause":
+        return change(
+          action.kind,
+          action.kind === "CloneSet"
+            ? { spec: { updateStrategy: { paused: action.isPaused } } }
+            : { spec: { paused: action.isPaused } },
+        );
+      case "delete":
+        // As kubectl does: without a policy, dependents of a Job are kept.
+        return write(
+          action.kind,
+          () => user.delete(TARGETS[action.kind].kind, keyOf(action.kind), { propagationPolicy: "Background" }),
+          true,
+        );
+      case "override": {
+        const object = makeOverride(action.kind, action.member, action.value ?? "");
+        return action.value === undefined
+          ? remove(overrideKindOf(action.kind), object)
+          : put(overrideKindOf(action.kind), object);
+      }
+      case "edit on member":
+        await memberUser.patch(
+          TARGETS[action.kind].kind,
+          keyOf(action.kind, action.member),
+          { spec: { replicas: action.replicas } },
+          { type: "merge" },
+        );
+        return;
+      case "taint":
+        await user.patch(
+          Cluster,
+          { cluster: HUB, name: action.member },
+          { spec: { taints: action.effect ? [{ key: "sim", effect: action.effect }] : [] } },
+          { type: "merge" },
+        );
+        return;
+      case "unjoin":
+        await user.delete(Cluster, { cluster: HUB, name: action.member });
+        return;
+      case "join": {
+        const member = members.find(({ name }) => name === action.member);
+        return member && join(member);
+      }
+      case "manifest work": {
+        const object = makeManifestWork(action.member, action.value ?? "");
+        const kind = ManifestWork as unknown as Kind;
+        return action.value === undefined ? remove(kind, object) : put(kind, object);
+      }
+    }
+  }
+
+  return {
+    ledger,
+    async act(action) {
+      try {
+        await carryOut(action);
+        return "done";
+      } catch (error) {
+        if (isNotFound(error)) return "not found";
+        return messageOf(error);
+      }
+    },
+    async begin() {
+      await user.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
+      for (const member of members) await join(member);
+    },
+  };
+}
