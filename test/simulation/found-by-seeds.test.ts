@@ -19,6 +19,22 @@ const cases: Record<string, Plan> = {
       { afterMs: 0, do: "delete", kind: "CloneSet" },
     ],
   },
+  "a hub and an agent whose clocks differ do not contradict each other all the time": {
+    seed: 314,
+    members: [push("member1"), { name: "member2", mode: "Pull" }],
+    podMs: 1_000,
+    isSteady: false,
+    steps: [
+      {
+        afterMs: 0,
+        do: "place",
+        kind: "StatefulSet",
+        placement: { type: "Duplicated", weights: { member1: 3, member2: 1 } },
+      },
+      { afterMs: 0, do: "apply", kind: "StatefulSet", replicas: 7, image: "app:1", partition: 0 },
+      { afterMs: 0, fault: "clock", process: "hub", byMs: 3_600_000 },
+    ],
+  },
 };
 for (const [behaviour, plan] of Object.entries(cases))
   test(behaviour, async () => {

@@ -10,7 +10,8 @@ import { Node } from "@flotilla/kubernetes";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isNotFound } from "@flotilla/apimachinery";
+import { findCondition, isNotFound } from "@flotilla/apimachinery";
+import { silent } from "../../ocm/cluster-conditions.ts";
 import { nextTrend } from "../../membership/ready.ts";
 import type { MemberAccess } from "../../membership/membership-controller.ts";
 import type { Prober } from "../../membership/prober.ts";
@@ -19,6 +20,12 @@ import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Informers, Source } from "@flotilla/controller-runtime";
 import type { Rotation } from "../credentials/keep-credentials.ts";
 import { planManagedStatus, UNHEALTHY_AFTER_MS } from "./plan-status.ts";
+
+/**
+ * How often an agent contradicts a hub that says that its lease has expired. If their clocks differ, the hub says so
+ * again at once.
+ */
+const CONTRADICT_AFTER_MS = 10_000;
 
 export interface ManagedClusterDependencies {
   hub: string;
@@ -47,6 +54,8 @@ export function createManagedClusterController({
   clock,
 }: ManagedClusterDependencies): Controller<ObjectKey> {
   const trends = new Map<string, Trend>();
+  /** When an agent last said that a member is available whose lease the hub took for expired. */
+  const contradicted = new Map<string, number>();
   return defineController({
     name: "managed-cluster",
     for: ManagedCluster,
@@ -71,6 +80,12 @@ export function createManagedClusterController({
       const view = { health, detail, trend, id: idOf(name), version, nodes, claims, rotation: rotated };
       const next = planManagedStatus(cluster, view, nowMs, formatTime(nowMs));
       if (next !== cluster) {
+        if (findCondition(cluster.status?.conditions ?? [], silent.type)?.reason === silent.reason) {
+          const waitMs = (contradicted.get(name) ?? -Infinity) + CONTRADICT_AFTER_MS - nowMs;
+          // A clock that was set back must not make it wait longer.
+          if (waitMs > 0 && waitMs <= CONTRADICT_AFTER_MS) return { requeueAfterMs: waitMs };
+          contradicted.set(name, nowMs);
+        }
         try {
           await client.updateStatus(ManagedCluster, hub, next, { signal });
         } catch (error) {
@@ -83,6 +98,7 @@ export function createManagedClusterController({
 
     forget({ name }) {
       trends.delete(name);
+      contradicted.delete(name);
       prober.drop(name);
     },
   });
