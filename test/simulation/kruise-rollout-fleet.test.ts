@@ -191,3 +191,49 @@ test("a jump of nextStepIndex opens the steps in between, and a step that is don
 
   expect(await withImage("web:2")).toEqual([3, 6]);
 });
+
+test("a Rollout that a policy selects is copied, and each member releases its own pods", async () => {
+  fleet = await startTestFleet({ members: Object.keys(WEIGHTS), nodes: 2 });
+  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  for (const [name, apiVersion, kind] of [
+    ["all", "apps.kruise.io/v1beta1", "CloneSet"],
+    ["steps", "rollouts.kruise.io/v1beta1", "Rollout"],
+  ] as const)
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy(`shop/${name}`).selects(apiVersion, kind).weights(WEIGHTS).build(),
+    );
+  await fleet.client.create(
+    CloneSet,
+    "hub",
+    makeCloneSet("shop/web")
+      .replicas(9)
+      .with(({ metadata, spec }) => {
+        metadata.annotations = { "flotilla.dev/drift": "report" };
+        spec.updateStrategy = { type: "RollingUpdate", rollingUpdate: { podUpdatePolicy: "ReCreate" } } as never;
+      })
+      .build(),
+  );
+  await fleet.client.create(Rollout, "hub", {
+    apiVersion: "rollouts.kruise.io/v1beta1",
+    kind: "Rollout",
+    metadata: { name: "web", namespace: "shop" },
+    spec: {
+      workloadRef: { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", name: "web" },
+      strategy: { canary: { steps: [{ replicas: "50%", pause: { duration: 60 } }, { replicas: "100%" }] } },
+      disabled: false,
+    },
+  });
+  await fleet.run(20_000);
+
+  await release("web:2");
+  await fleet.run(40_000);
+  expect(await withImage("web:2")).toEqual([2, 3]);
+  expect(await rollout()).toMatchObject({ status: { phase: "Progressing", currentStepIndex: 1 } });
+  expect((await releases()).filter(({ spec }) => spec.previous !== undefined)).toEqual([]);
+
+  await fleet.run(90_000);
+  expect(await withImage("web:2")).toEqual([3, 6]);
+  expect(await rollout()).toMatchObject({ status: { phase: "Healthy" } });
+});

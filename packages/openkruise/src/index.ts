@@ -49,5 +49,5 @@ export { tagStatusOf, withReports } from "./nodeimage/plan-nodeimage.ts";
 export { PREDOWNLOAD_PARALLELISM_ANNOTATION } from "./api/kruise-names.ts";
 export { IN_PLACE_STATE_ANNOTATION, RUNTIME_CONTAINERS_ANNOTATION } from "./in-place/state.ts";
 export { Rollout } from "./rollout/rollout-kind.ts";
-export { IN_PROGRESSING, ROLLBACK_IN_BATCH, ROLLOUT_ID } from "./rollout/rollout-names.ts";
+export { IN_PROGRESSING, ROLLBACK_IN_BATCH, ROLLOUT_ID } from "./released-workload/rollout-names.ts";
 export { nextStep, routesRequests, routingsOf, stepsOf, styleOf } from "./rollout/rollout-strategy.ts";

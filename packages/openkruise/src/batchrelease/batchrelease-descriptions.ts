@@ -1,5 +1,5 @@
 import { descriptionsAt, type FieldDescriptions } from "@flotilla/apimachinery";
-import { podMetadataDescriptions, rolloutConditionDescriptions } from "../rollout/rollout-descriptions.ts";
+import { podMetadataDescriptions, rolloutConditionDescriptions } from "../released-workload/release-descriptions.ts";
 
 const reference: FieldDescriptions = {
   "": "The workload to update.",

@@ -2,7 +2,7 @@
 import { isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { changeObject, objectAt, withMap, without } from "../api/conversion.ts";
-import { annotationOf, ROLLING_STYLE } from "../rollout/rollout-names.ts";
+import { annotationOf, ROLLING_STYLE } from "../released-workload/rollout-names.ts";
 
 const STYLES: Readonly<Record<string, string>> = { partition: "Partition", canary: "Canary", bluegreen: "BlueGreen" };
 

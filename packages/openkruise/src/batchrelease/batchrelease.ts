@@ -1,6 +1,7 @@
 /** BatchRelease: everything that Flotilla knows about the kind. */
 import { exampleOf } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { createBatchReleaseController } from "./batchrelease-controller.ts";
 import { BatchRelease } from "./batchrelease-kind.ts";
 
 export const batchRelease = defineKruiseKind({
@@ -11,4 +12,5 @@ export const batchRelease = defineKruiseKind({
       releasePlan: { batches: [{ canaryReplicas: "20%" }], batchPartition: 0, enableExtraWorkloadForCanary: false },
     },
   }),
+  controllers: (deps) => [createBatchReleaseController(deps)],
 });

@@ -1,21 +1,6 @@
 import { descriptionsAt, type FieldDescriptions } from "@flotilla/apimachinery";
+import { podMetadataDescriptions, rolloutConditionDescriptions } from "../released-workload/release-descriptions.ts";
 import { stepMatchDescriptions, trafficReferenceDescriptions } from "../trafficrouting/traffic-descriptions.ts";
-
-/** Of the conditions of Rollouts and BatchReleases. */
-export const rolloutConditionDescriptions: FieldDescriptions = {
-  "[].type": "The kind of condition.",
-  "[].status": "True, False or Unknown.",
-  "[].reason": "A word for the cause.",
-  "[].message": "The cause in a sentence.",
-  "[].lastUpdateTime": "When the condition was last written.",
-  "[].lastTransitionTime": "When the status last changed.",
-};
-
-export const podMetadataDescriptions: FieldDescriptions = {
-  "": "Metadata that the pods of the canary get in addition. Only with a workload of its own for the canary.",
-  annotations: "Annotations to add.",
-  labels: "Labels to add.",
-};
 
 const stepDescriptions: FieldDescriptions = {
   "": "The steps, in order. On the hub a step is about the pods of the whole fleet.",

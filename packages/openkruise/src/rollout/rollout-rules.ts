@@ -8,7 +8,7 @@ import type { IntOrString } from "@flotilla/apimachinery/facts/scalars.ts";
 import { readShare } from "../api/strategy-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { Rollout } from "./rollout-kind.ts";
-import { ROLLING_STYLE } from "./rollout-names.ts";
+import { ROLLING_STYLE } from "../released-workload/rollout-names.ts";
 import { isDeployment, isSupported, routesRequests, routingsOf, stepsOf, styleOf } from "./rollout-strategy.ts";
 import type { RollingStyle } from "./rollout-strategy.ts";
 import { toStorage } from "./rollout-versions.ts";

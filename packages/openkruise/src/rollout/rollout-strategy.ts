@@ -45,3 +45,16 @@ const SUPPORTED: Readonly<Record<string, readonly string[]>> = {
 
 export const isSupported = ({ apiVersion, kind }: Read<Pick<ObjectRef, "apiVersion" | "kind">>): boolean =>
   SUPPORTED[parseApiVersion(apiVersion).group]?.includes(kind) ?? false;
+
+/** Whether a Rollout names a workload. The version does not matter. */
+export const leads = (
+  { spec }: Read<Pick<Rollout, "spec">>,
+  workload: { readonly apiVersion: string; readonly kind: string; readonly metadata: { readonly name: string } },
+): boolean => {
+  const { apiVersion, kind, name } = spec.workloadRef;
+  return (
+    name === workload.metadata.name &&
+    kind === workload.kind &&
+    parseApiVersion(apiVersion).group === parseApiVersion(workload.apiVersion).group
+  );
+};

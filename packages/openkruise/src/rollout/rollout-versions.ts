@@ -5,7 +5,7 @@
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { changeObject, objectAt, withMap, without } from "../api/conversion.ts";
-import { annotationOf, ROLLING_STYLE, TRAFFIC_ROUTING } from "./rollout-names.ts";
+import { annotationOf, ROLLING_STYLE, TRAFFIC_ROUTING } from "../released-workload/rollout-names.ts";
 
 const GROUP = "rollouts.kruise.io";
 /** Only v1beta1 reports the step beside the status of the strategy as well. */

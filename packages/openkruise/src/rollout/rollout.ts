@@ -1,11 +1,13 @@
 /** Rollout: everything that Flotilla knows about the kind. */
 import { exampleOf } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
+import { createRolloutController } from "./rollout-controller.ts";
 import { kruiseRolloutInterpreter } from "./rollout-interpreter.ts";
 import { Rollout } from "./rollout-kind.ts";
-import { ROLLING_STYLE } from "./rollout-names.ts";
+import { ROLLING_STYLE } from "../released-workload/rollout-names.ts";
 import { rolloutRules } from "./rollout-rules.ts";
 import { rolloutFieldsMissingIn } from "./rollout-versions.ts";
+import { createRolloutAdmissions } from "./workload-webhook.ts";
 
 export const kruiseRollout = defineKruiseKind({
   kind: Rollout,
@@ -19,5 +21,7 @@ export const kruiseRollout = defineKruiseKind({
   }),
   rules: rolloutRules,
   fieldsMissingIn: rolloutFieldsMissingIn,
+  webhooks: createRolloutAdmissions,
   interpreter: kruiseRolloutInterpreter,
+  controllers: (deps) => [createRolloutController(deps)],
 });

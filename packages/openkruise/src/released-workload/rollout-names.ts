@@ -3,6 +3,8 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 
 /** On a workload and its pods: the release, where the user names it. */
 export const ROLLOUT_ID = "rollouts.kruise.io/rollout-id";
+/** On pods: the step that updated them, from 1. */
+export const ROLLOUT_BATCH_ID = "rollouts.kruise.io/rollout-batch-id";
 /** On a Rollout: a return to the stable revision follows the steps as well. */
 export const ROLLBACK_IN_BATCH = "rollouts.kruise.io/rollback-in-batch";
 /** On a v1alpha1 Rollout or BatchRelease: `partition` or `canary`. */
@@ -11,6 +13,9 @@ export const ROLLING_STYLE = "rollouts.kruise.io/rolling-style";
 export const TRAFFIC_ROUTING = "rollouts.kruise.io/trafficrouting";
 /** On a workload: the Rollout that releases it, as JSON. */
 export const IN_PROGRESSING = "rollouts.kruise.io/in-progressing";
+/** On a workload: the BatchRelease that writes its partition, as JSON. */
+export const CONTROL_INFO = "batchrelease.rollouts.kruise.io/control-info";
+export const ROLLOUT_FINALIZER = "rollouts.kruise.io/rollout";
 
 /** Whether an annotation of the object has a value. */
 export const annotationOf = (
