@@ -2,6 +2,7 @@
  * The API server without a transport. It owns the logical clusters, their resources, and the server's background work
  * (garbage collection, emptying namespaces). The caller owns the store.
  */
+import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import type { AnyStep, ApiError, ClusterReader, ProtobufCodec } from "@flotilla/apimachinery";
 import { createClusterReader } from "./clusters/cluster-reader.ts";
 import { FlotillaError } from "@flotilla/base";
@@ -20,7 +21,7 @@ import { createAuthorizerChain, DEFAULT_AUTHORIZERS } from "./access/authorizer-
 import type { ConfiguredAuthorizer } from "./access/authorizer-chain.ts";
 import { createNodeAuthorizer } from "./access/node-authorizer.ts";
 import { createRbac } from "./access/rbac.ts";
-import { MASTERS, memberOf } from "./request/authorize.ts";
+import { memberOf } from "./request/authorize.ts";
 import { createActions } from "./actions/action.ts";
 import type { Action } from "./actions/action.ts";
 import { builtInActions } from "./actions/index.ts";
@@ -355,7 +356,7 @@ function createConfigurable(
 
 function builtInSteps({ controllerGroup }: ApiServerOptions, clusters: Stored["clusters"]): readonly AnyStep[] {
   return createBuiltInSteps({
-    restrictedGroups: [MASTERS, ...(controllerGroup === undefined ? [] : [controllerGroup])],
+    restrictedGroups: [MASTERS_GROUP, ...(controllerGroup === undefined ? [] : [controllerGroup])],
     arePodsTemplates: (cluster) => clusters.get(cluster)?.profile.podsAreTemplates === true,
   });
 }

@@ -72,7 +72,6 @@ export { retainProblems } from "./explain/find-problems.ts";
 export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK } from "./propagation/dispatch/plan-notice.ts";
 export { installedSteps } from "./install/admission-steps.ts";
 export {
-  accountUser,
   CONTROLLERS_NAME,
   INSTALL_RECORD,
   INSTALLED_LABEL,

@@ -225,6 +225,17 @@ export { aggregatedRules } from "./rbac/aggregated-rules.ts";
 export { bootstrapRbac } from "./rbac/bootstrap-objects.ts";
 export { ClusterRoleBinding } from "./rbac/cluster-role-binding.ts";
 export { ClusterRole } from "./rbac/cluster-role.ts";
+export {
+  accountGroups,
+  accountOfUser,
+  accountUser,
+  ANONYMOUS_USER,
+  AUTHENTICATED_GROUP,
+  MASTERS_GROUP,
+  NODE_PREFIX,
+  NODES_GROUP,
+  UNAUTHENTICATED_GROUP,
+} from "./rbac/identities.ts";
 export { RoleBinding } from "./rbac/role-binding.ts";
 export { Role } from "./rbac/role.ts";
 export { ReplicaSet } from "./replicaset/replicaset-kind.ts";

@@ -5,6 +5,7 @@
  * valid for every cluster. A cluster's own token is valid only there: a cluster recreated under the same name gets
  * another one. Those that the API issues have a certificate of the cluster that expires soon.
  */
+import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { CertificateAuthority } from "@flotilla/apimachinery";
 import type { AdministratorTokens, ApiServer } from "@flotilla/apiserver";
@@ -19,7 +20,7 @@ export interface ClusterAccess {
 
 /** A quarter: a copy of a kubeconfig that is forgotten ends by itself. */
 const LIFETIME_MS = 90 * 24 * 60 * 60 * 1000;
-const ADMINISTRATOR = { commonName: "admin", organizations: ["system:masters"] };
+const ADMINISTRATOR = { commonName: "admin", organizations: [MASTERS_GROUP] };
 
 export function createClusterAccess(options: {
   server: Pick<ApiServer, "clusterId">;

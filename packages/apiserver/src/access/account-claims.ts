@@ -1,7 +1,7 @@
 /** The claims of service account tokens: bound tokens, and legacy tokens stored in Secrets. */
+import { accountOfUser, accountUser } from "@flotilla/kubernetes";
 import { isObject, defined, omitZero } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { accountOfUser, accountUser } from "./subjects.ts";
 
 export const LEGACY_ISSUER = "kubernetes/serviceaccount";
 const LEGACY = "kubernetes.io/serviceaccount/";

@@ -5,6 +5,7 @@
  * service account and the object that the token is bound to are checked on every request, which costs two lookups in
  * memory.
  */
+import { AUTHENTICATED_GROUP, accountGroups, accountUser } from "@flotilla/kubernetes";
 import { formatTime, defined } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
@@ -16,7 +17,6 @@ import { decodeToken, hasGoodSignature, signToken } from "./jwt.ts";
 import { quoteList } from "./rbac-rules.ts";
 import { createSigningKey, keyIdOf, openSigningKeys, webKeyOf } from "./signing-key.ts";
 import type { SigningKey } from "./signing-key.ts";
-import { AUTHENTICATED, accountGroups, accountUser } from "./subjects.ts";
 import { createLivenessCheck } from "./token-liveness.ts";
 import type { CheckedToken } from "./token-liveness.ts";
 
@@ -195,7 +195,7 @@ function userOf({ namespace, account, pod, node, id, isLegacy }: AccountClaims):
   return Object.freeze({
     name: accountUser(namespace, account.name),
     uid: account.uid,
-    groups: Object.freeze([...accountGroups(namespace), AUTHENTICATED]),
+    groups: Object.freeze([...accountGroups(namespace), AUTHENTICATED_GROUP]),
     extra: Object.keys(extra).length > 0 ? Object.freeze(extra) : undefined,
   });
 }

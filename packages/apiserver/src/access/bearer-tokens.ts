@@ -5,6 +5,7 @@
  * Static tokens are stored and compared as SHA-256 digests, so neither a memory dump of the table nor timing reveals a
  * token. A token that this server issued for another cluster is not sent to others, whose failure would delay it.
  */
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "@flotilla/kubernetes";
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { clusterId } from "../clusters/layer.ts";
@@ -13,7 +14,6 @@ import type { AdministratorTokens } from "./administrator-tokens.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
 import type { ExternalTokens } from "./external-tokens.ts";
 import type { BootstrapTokens } from "./bootstrap-tokens.ts";
-import { AUTHENTICATED } from "./subjects.ts";
 
 export interface StaticToken {
   token: string;
@@ -41,7 +41,7 @@ export interface BearerTokens {
 /** The digest that identifies a token. A caller that sends the same token repeatedly may cache it. */
 export const tokenDigest = (token: string): string => hash("sha256", token, "base64url");
 
-const ADMINISTRATOR = authenticatedUser("admin", ["system:masters"]);
+const ADMINISTRATOR = authenticatedUser("admin", [MASTERS_GROUP]);
 
 interface Known {
   user: UserInfo;
@@ -122,5 +122,5 @@ export function createBearerTokens(
 }
 
 export function authenticatedUser(name: string, groups: readonly string[], uid?: string): UserInfo {
-  return Object.freeze({ name, uid, groups: Object.freeze([...new Set([...groups, AUTHENTICATED])]) });
+  return Object.freeze({ name, uid, groups: Object.freeze([...new Set([...groups, AUTHENTICATED_GROUP])]) });
 }

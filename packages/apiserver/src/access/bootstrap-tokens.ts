@@ -3,7 +3,7 @@
  * usages. They admit clusters and nodes that have no credentials yet. The Secret is read on every request: deleting it
  * invalidates the token.
  */
-import { BOOTSTRAP_TOKEN_TYPE } from "@flotilla/kubernetes";
+import { BOOTSTRAP_TOKEN_TYPE, AUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import { timingSafeEqual } from "node:crypto";
 import { isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
@@ -14,7 +14,6 @@ import { keyOf } from "../resources/resources.ts";
 import { objectIn } from "../codec/render.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import { metadataOf } from "../codec/metadata.ts";
-import { AUTHENTICATED } from "./subjects.ts";
 
 const TOKEN = /^([a-z0-9]{6})\.([a-z0-9]{16})$/;
 const NAMESPACE = "kube-system";
@@ -60,7 +59,7 @@ function userOf(secret: JsonObject, id: string, given: string, nowMs: number): U
   const extra = text("auth-extra-groups");
   const groups = extra === "" ? [] : extra.split(",");
   if (!groups.every((group) => EXTRA_GROUP.test(group))) return undefined;
-  return { name: `system:bootstrap:${id}`, groups: [...[...new Set([GROUP, ...groups])].sort(), AUTHENTICATED] };
+  return { name: `system:bootstrap:${id}`, groups: [...[...new Set([GROUP, ...groups])].sort(), AUTHENTICATED_GROUP] };
 }
 
 function isSame(stored: string, given: string): boolean {

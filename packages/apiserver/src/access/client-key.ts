@@ -1,6 +1,6 @@
 /** Who shares a budget: bytes of bodies, turns of large requests. */
+import { accountOfUser } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
-import { accountOfUser } from "./subjects.ts";
 
 /**
  * The client that a request counts for. An administrator of a logical cluster makes any number of users there, and one

@@ -6,16 +6,24 @@
  * then allows every action. The first matching mode wins; when none matches, the caller receives the error of the first
  * mode.
  */
-import { NODE_NAME_EXTRA } from "@flotilla/kubernetes";
+import {
+  NODE_NAME_EXTRA,
+  ANONYMOUS_USER,
+  AUTHENTICATED_GROUP,
+  MASTERS_GROUP,
+  NODES_GROUP,
+  NODE_PREFIX,
+  UNAUTHENTICATED_GROUP,
+  accountGroups,
+  accountOfUser,
+} from "@flotilla/kubernetes";
 import { setOwn } from "@flotilla/base";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
-import { MASTERS, accessDenied } from "../request/authorize.ts";
+import { accessDenied } from "../request/authorize.ts";
 import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
 import { confirm, Decisions } from "../request/decisions.ts";
 import type { ApiRequest } from "../request/request.ts";
 import type { UserInfo } from "../request/user-info.ts";
-import { NODE_PREFIX, NODES_GROUP } from "./node-identity.ts";
-import { ANONYMOUS_NAME, AUTHENTICATED, UNAUTHENTICATED, accountGroups, accountOfUser } from "./subjects.ts";
 
 const EXTRA_HEADER = "impersonate-extra-";
 const AUTHENTICATION_GROUP = "authentication.k8s.io";
@@ -147,7 +155,11 @@ function checkIdentity(
         ? accountGroups(account.namespace)
         : identity.groups;
   const implied =
-    identity.name === ANONYMOUS_NAME ? UNAUTHENTICATED : given.includes(UNAUTHENTICATED) ? undefined : AUTHENTICATED;
+    identity.name === ANONYMOUS_USER
+      ? UNAUTHENTICATED_GROUP
+      : given.includes(UNAUTHENTICATED_GROUP)
+        ? undefined
+        : AUTHENTICATED_GROUP;
   const groups = implied === undefined || given.includes(implied) ? given : [...given, implied];
   return {
     name: identity.name,
@@ -165,8 +177,8 @@ function checkGroups(
 ): void {
   if (constrained) {
     if (groups.includes("")) throw accessDenied(question(), "impersonating the empty string group is not allowed");
-    if (groups.includes(MASTERS))
-      throw accessDenied(question(MASTERS), `impersonating the ${MASTERS} group is not allowed`);
+    if (groups.includes(MASTERS_GROUP))
+      throw accessDenied(question(MASTERS_GROUP), `impersonating the ${MASTERS_GROUP} group is not allowed`);
     if (groups.length >= CHECK_ALL_FROM && decisions.decide(question("*")).allowed) return;
   }
   for (const group of groups) check(decisions, question(group));

@@ -1,4 +1,5 @@
 /** The subject keys of a user and of a binding. The index of bindings matches one against the other. */
+import { accountUser } from "@flotilla/kubernetes";
 import type { UserInfo } from "../request/user-info.ts";
 
 export interface Subject {
@@ -7,11 +8,6 @@ export interface Subject {
   namespace?: string;
 }
 
-export const ANONYMOUS_NAME = "system:anonymous";
-/** Every user is in one of these two groups. */
-export const AUTHENTICATED = "system:authenticated";
-export const UNAUTHENTICATED = "system:unauthenticated";
-const ACCOUNT_PREFIX = "system:serviceaccount:";
 const known = new WeakMap<UserInfo, readonly string[]>();
 
 /** Computed once per user object, which a connection or token reuses. */
@@ -36,20 +32,4 @@ export function keyOfSubject(
 
 export function describeSubject({ kind, name, namespace }: Subject, bindingNamespace: string | undefined): string {
   return `${kind} ${JSON.stringify(kind === "ServiceAccount" ? `${name}/${namespace || (bindingNamespace ?? "")}` : name)}`;
-}
-
-/** The user name of a service account. */
-export function accountUser(namespace: string, name: string): string {
-  return `${ACCOUNT_PREFIX}${namespace}:${name}`;
-}
-
-export function accountGroups(namespace: string): string[] {
-  return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
-}
-
-/** The service account that a user name represents; undefined for people and nodes. */
-export function accountOfUser(user: string): { namespace: string; name: string } | undefined {
-  if (!user.startsWith(ACCOUNT_PREFIX)) return undefined;
-  const [namespace, name, ...rest] = user.slice(ACCOUNT_PREFIX.length).split(":");
-  return namespace && name && rest.length === 0 ? { namespace, name } : undefined;
 }

@@ -2,7 +2,14 @@
  * Admission for ResourceClaims: allocating a claim, or reporting on its devices, needs a separate permission; admin
  * access to devices is granted only in namespaces that allow it; taints get their time.
  */
-import { changedDrivers, Namespace, nodeOfAllocation, prepareClaimStatus, NODE_NAME_EXTRA } from "@flotilla/kubernetes";
+import {
+  changedDrivers,
+  Namespace,
+  nodeOfAllocation,
+  prepareClaimStatus,
+  NODE_NAME_EXTRA,
+  accountOfUser,
+} from "@flotilla/kubernetes";
 import { field, invalid } from "@flotilla/apimachinery";
 import type {
   AccessCheck,
@@ -24,7 +31,6 @@ type Requests = NonNullable<NonNullable<DeepReadonly<ResourceClaim>["spec"]["dev
 
 const GROUP = "resource.k8s.io";
 const ADMIN_LABEL = "resource.kubernetes.io/admin-access";
-const ACCOUNT_PREFIX = "system:serviceaccount:";
 
 const statusOf = (object: Read | undefined): Status =>
   (object as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
@@ -156,5 +162,5 @@ function refusal({ decide, user, cluster }: Request, question: AccessCheck): str
 /** A service account whose token is bound to the node of the devices. */
 function isOnNode({ user: { name, extra } }: RequestInfo, node: string): boolean {
   const nodes = extra?.[NODE_NAME_EXTRA] ?? [];
-  return node !== "" && name.startsWith(ACCOUNT_PREFIX) && nodes.length === 1 && nodes[0] === node;
+  return node !== "" && accountOfUser(name) !== undefined && nodes.length === 1 && nodes[0] === node;
 }

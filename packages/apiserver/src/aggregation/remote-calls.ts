@@ -1,13 +1,13 @@
 /** Requests that this server itself makes to aggregated servers: checks, discovery, OpenAPI, deletions in a namespace. */
+import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import { messageOf } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { readJson, UnreachableError } from "@flotilla/client";
-import { MASTERS } from "../request/authorize.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { RemoteService } from "./remote-service.ts";
 
 /** As in kube-apiserver: this identity may read discovery of every server. */
-const AGGREGATOR: UserInfo = { name: "system:kube-aggregator", groups: [MASTERS] };
+const AGGREGATOR: UserInfo = { name: "system:kube-aggregator", groups: [MASTERS_GROUP] };
 const TIMEOUT_MS = 5_000;
 const DISCOVERY_BYTES = 4 * 1024 * 1024;
 /** The OpenAPI document of a server with hundreds of kinds. */

@@ -1,5 +1,5 @@
 /** Classifies requests by the FlowSchemas of a cluster, in the order of their precedence. Pure. */
-import { mandatoryFlowSchemas } from "@flotilla/kubernetes";
+import { mandatoryFlowSchemas, accountUser } from "@flotilla/kubernetes";
 import type { FlowSchema } from "@flotilla/kubernetes";
 import type {
   NonResourcePolicyRule,
@@ -97,7 +97,6 @@ function candidatesFor(user: UserInfo, schemas: readonly CompiledSchema[]): Cand
 }
 
 const ALL = "*";
-const ACCOUNT = "system:serviceaccount:";
 
 function matchesSubject({ name, groups }: UserInfo, subject: DeepReadonly<Subject>): boolean {
   switch (subject.kind) {
@@ -108,9 +107,7 @@ function matchesSubject({ name, groups }: UserInfo, subject: DeepReadonly<Subjec
     case "ServiceAccount": {
       if (!subject.serviceAccount) return false;
       const { namespace, name: account } = subject.serviceAccount;
-      return account === ALL
-        ? name.startsWith(`${ACCOUNT}${namespace}:`)
-        : name === `${ACCOUNT}${namespace}:${account}`;
+      return account === ALL ? name.startsWith(accountUser(namespace, "")) : name === accountUser(namespace, account);
     }
     default:
       return false;

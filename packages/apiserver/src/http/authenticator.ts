@@ -7,15 +7,18 @@
  * CertificateSigningRequest carry the id of the cluster of the request, because their subject must be exactly the
  * requested one.
  */
+import { ANONYMOUS_USER, UNAUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import { unauthorized } from "@flotilla/apimachinery";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
 import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
-import { ANONYMOUS_NAME, UNAUTHENTICATED } from "../access/subjects.ts";
 import type { Authenticator } from "../request/request.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { ClientSubject } from "./peer.ts";
 
-export const ANONYMOUS: UserInfo = Object.freeze({ name: ANONYMOUS_NAME, groups: Object.freeze([UNAUTHENTICATED]) });
+export const ANONYMOUS: UserInfo = Object.freeze({
+  name: ANONYMOUS_USER,
+  groups: Object.freeze([UNAUTHENTICATED_GROUP]),
+});
 
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 

@@ -2,6 +2,7 @@
  * Authorization: the question that every request asks, and the forbidden error in Kubernetes' wording. `access/rbac.ts`
  * and `access/authorizer-chain.ts` implement it.
  */
+import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import type { PolicyRule, RoleRef } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { ApiError, forbidden } from "@flotilla/apimachinery";
@@ -74,11 +75,9 @@ export const memberOf =
   ({ groups }) =>
     groups.includes(group);
 
-export const MASTERS = "system:masters";
-
 /** Members of this group may do everything, whatever the roles of a cluster allow. */
 export function isMaster({ groups }: UserInfo): boolean {
-  return groups.includes(MASTERS);
+  return groups.includes(MASTERS_GROUP);
 }
 
 /** The forbidden error, in Kubernetes' wording. */

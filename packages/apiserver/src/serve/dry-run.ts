@@ -10,6 +10,7 @@
  * patches are supported, without subresources, of what this server stores: an aggregated server knows nothing of the
  * requests before, and may ignore `dryRun`.
  */
+import { UNAUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import {
   answeredElsewhere,
   badRequest,
@@ -32,7 +33,6 @@ import type { Definition } from "../resources/definition.ts";
 import { createResourceTable, prefixOf } from "../resources/resources.ts";
 import type { Resource, ResourceTable } from "../resources/resources.ts";
 import { clientKeyOf } from "../access/client-key.ts";
-import { UNAUTHENTICATED } from "../access/subjects.ts";
 import { bodyOf, streamOf } from "../request/byte-streams.ts";
 import type { ApiRequest, ApiResponse, ByteStream } from "../request/request.ts";
 import { PRIVATE, encode, statusResponse } from "../request/respond.ts";
@@ -65,7 +65,7 @@ export async function dryRunResponse(
 ): Promise<ApiResponse> {
   if (request.method !== "POST") throw methodNotAllowed();
   // Its body is not read, and whether the cluster exists is not said.
-  if (request.user.groups.includes(UNAUTHENTICATED)) throw unauthorized();
+  if (request.user.groups.includes(UNAUTHENTICATED_GROUP)) throw unauthorized();
   const client = clientKeyOf(cluster.name, request.user.name);
   const end = await turns.beginDryRun(client, request.signal);
   // The response of a client that has disconnected is never opened.

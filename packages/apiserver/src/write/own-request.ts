@@ -1,6 +1,6 @@
 /** The server as its own client: its own changes use the normal write path, under its own identity. */
+import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import type { JsonObject } from "@flotilla/base";
-import { MASTERS } from "../request/authorize.ts";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { RequestContext } from "../request/context.ts";
 import { conversionMemo } from "../codec/conversion.ts";
@@ -31,7 +31,7 @@ export function ownContext(
     name,
     subresource,
     query: NO_QUERY,
-    user: { name: "system:apiserver", groups: [MASTERS] },
+    user: { name: "system:apiserver", groups: [MASTERS_GROUP] },
     userAgent: "",
     byController: true,
     conversions: conversionMemo(resource.storage),

@@ -1,6 +1,7 @@
 /** `flotilla webhooks`: answers for an API server of Kubernetes that keeps a hub's objects, until Ctrl-C. */
+import { accountUser } from "@flotilla/kubernetes";
 import { UsageError } from "@flotilla/base";
-import { accountUser, CONTROLLERS_NAME, INSTALL_NAMESPACE, WEBHOOKS_PORT } from "@flotilla/flotilla";
+import { CONTROLLERS_NAME, INSTALL_NAMESPACE, WEBHOOKS_PORT } from "@flotilla/flotilla";
 import { defineCommand } from "../command.ts";
 import { projectsIn } from "../install/install-options.ts";
 import { logFlags, logOptions } from "./log-flags.ts";

@@ -33,6 +33,3 @@ export const WEBHOOKS_PORT = 9443;
 /** The port of its metrics and health checks. */
 export const WEBHOOKS_METRICS_PORT = 9104;
 export const CONTROLLERS_METRICS_PORT = 9103;
-
-/** The user of a service account. */
-export const accountUser = (namespace: string, name: string): string => `system:serviceaccount:${namespace}:${name}`;

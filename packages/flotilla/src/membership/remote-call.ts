@@ -3,6 +3,7 @@
  * impersonate (`impersonation-controller.ts` grants whom), so that the member's own roles decide. The credentials with
  * which the user authenticated to the hub never leave it.
  */
+import { AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "@flotilla/apimachinery";
 import { joinSockets, UnreachableError } from "@flotilla/client";
 import type { Impersonation, openUpgrade, Transport, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
@@ -19,7 +20,7 @@ export interface RemoteCallDependencies {
 }
 
 /** Every user is in one of these, also on the member. */
-const IMPLIED_GROUPS: ReadonlySet<string> = new Set(["system:authenticated", "system:unauthenticated"]);
+const IMPLIED_GROUPS: ReadonlySet<string> = new Set([AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP]);
 /** Hop-by-hop headers; each connection sets the content length itself. */
 const OF_CONNECTION: ReadonlySet<string> = new Set([
   "host",

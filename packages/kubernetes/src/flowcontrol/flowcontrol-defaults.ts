@@ -2,6 +2,13 @@
  * The priority levels and flow schemas that every cluster has from the start, as Kubernetes defines them. The mandatory
  * ones always exist; the suggested ones may be changed and deleted.
  */
+import {
+  ACCOUNTS_GROUP,
+  AUTHENTICATED_GROUP,
+  MASTERS_GROUP,
+  NODES_GROUP,
+  UNAUTHENTICATED_GROUP,
+} from "../rbac/identities.ts";
 import type {
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
@@ -71,7 +78,7 @@ const leases = (verbs: string[]): ResourcePolicyRule => ({
   resources: ["leases"],
   namespaces: ALL,
 });
-const EVERYONE = groups("system:unauthenticated", "system:authenticated");
+const EVERYONE = groups(UNAUTHENTICATED_GROUP, AUTHENTICATED_GROUP);
 
 interface Schema {
   level: string;
@@ -81,7 +88,7 @@ interface Schema {
 }
 
 const MANDATORY_SCHEMAS: Readonly<Record<string, Schema>> = {
-  exempt: { level: "exempt", precedence: 1, rules: [everything(groups("system:masters"))] },
+  exempt: { level: "exempt", precedence: 1, rules: [everything(groups(MASTERS_GROUP))] },
   "catch-all": { level: "catch-all", precedence: 10_000, by: "ByUser", rules: [everything(EVERYONE)] },
 };
 const SUGGESTED_SCHEMAS: Readonly<Record<string, Schema>> = {
@@ -112,7 +119,7 @@ const SUGGESTED_SCHEMAS: Readonly<Record<string, Schema>> = {
     by: "ByUser",
     rules: [
       {
-        subjects: groups("system:nodes"),
+        subjects: groups(NODES_GROUP),
         resourceRules: [
           { verbs: ALL, apiGroups: [""], resources: ["nodes", "nodes/status"], clusterScope: true, namespaces: ALL },
           leases(ALL),
@@ -120,7 +127,7 @@ const SUGGESTED_SCHEMAS: Readonly<Record<string, Schema>> = {
       },
     ],
   },
-  "system-nodes": { level: "system", precedence: 500, by: "ByUser", rules: [everything(groups("system:nodes"))] },
+  "system-nodes": { level: "system", precedence: 500, by: "ByUser", rules: [everything(groups(NODES_GROUP))] },
   "kube-controller-manager": {
     level: "workload-high",
     precedence: 800,
@@ -143,7 +150,7 @@ const SUGGESTED_SCHEMAS: Readonly<Record<string, Schema>> = {
     level: "workload-low",
     precedence: 9000,
     by: "ByUser",
-    rules: [everything(groups("system:serviceaccounts"))],
+    rules: [everything(groups(ACCOUNTS_GROUP))],
   },
   "global-default": { level: "global-default", precedence: 9900, by: "ByUser", rules: [everything(EVERYONE)] },
 };

@@ -2,6 +2,7 @@
  * Validates the manifests of a ManifestWork, and the permission to apply them as another account. Templates follow the
  * same rules.
  */
+import { accountUser } from "@flotilla/kubernetes";
 import { isObject, type DeepReadonly, type Json, defined } from "@flotilla/base";
 import { field, manifestProblem } from "@flotilla/apimachinery";
 import type { AccessCheck, AnyAdmission, Kind, KubernetesObject, Review } from "@flotilla/apimachinery";
@@ -84,7 +85,7 @@ export function mayExecuteAs(
     verb: "execute-as",
     group: WORK_GROUP,
     resource: "manifestworks",
-    name: `system:serviceaccount:${account.namespace}:${account.name}`,
+    name: accountUser(account.namespace, account.name),
   };
   return allows({ ...question, ...defined({ namespace }) });
 }

@@ -1,4 +1,5 @@
 /** A temporary in-process hub: its API server, without network, files or running controllers. */
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "@flotilla/kubernetes";
 import { silentLog, systemClock, systemRandom } from "@flotilla/base";
 import type { OfflineHub } from "@flotilla/cli";
 import { createClient } from "@flotilla/client";
@@ -6,7 +7,7 @@ import { createMemoryEngine } from "@flotilla/apiserver";
 import { createHub } from "../hub.ts";
 
 /** Not a controller of this server: those receive no admission warnings, which `flotilla lint` reports. */
-const ADMINISTRATOR = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+const ADMINISTRATOR = { name: "admin", groups: [MASTERS_GROUP, AUTHENTICATED_GROUP] };
 
 export async function openOfflineHub(): Promise<OfflineHub> {
   const hub = await createHub({

@@ -3,6 +3,7 @@
  * TokenReview and gets the user. Answers are remembered for a while, so that a client does not cost a call per request;
  * failures of the webhook and answers that are errors are not.
  */
+import { AUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import type { ExternalTokens } from "@flotilla/apiserver";
 import { createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
@@ -26,7 +27,6 @@ const CACHE_MS = 2 * 60 * 1000;
 const MAX_REMEMBERED = 10_000;
 const MAX_CALLS = 32;
 const TIMEOUT_MS = 10_000;
-const AUTHENTICATED = "system:authenticated";
 
 export function createTokenWebhook({
   post,
@@ -111,7 +111,7 @@ export function outcomeOf(
     user: Object.freeze({
       name: username,
       uid: typeof uid === "string" && uid !== "" ? uid : undefined,
-      groups: Object.freeze([...new Set([...groups, AUTHENTICATED])]),
+      groups: Object.freeze([...new Set([...groups, AUTHENTICATED_GROUP])]),
       extra: isObject(user.extra) ? extraOf(user.extra) : undefined,
     }),
     audiences: shared,

@@ -7,7 +7,14 @@
  * automatically, and `agent-restriction.ts` rejects writes other than those of `karmadactl register`.
  */
 import { DEFAULT_CLUSTER_SET, OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
-import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  Role,
+  RoleBinding,
+  ServiceAccount,
+  ANONYMOUS_USER,
+} from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import {
   KARMADA_AGENTS_GROUP,
@@ -96,7 +103,7 @@ export function bootstrapAccess(): Object[] {
       "kube-public",
       CLUSTER_INFO_READER,
       [{ apiGroups: [""], resources: ["configmaps"], resourceNames: ["cluster-info"], verbs: ["get"] }],
-      { kind: "User", name: "system:anonymous" },
+      { kind: "User", name: ANONYMOUS_USER },
       // clusteradm reads it with the token.
       OCM_ACCOUNT_SUBJECT,
       OCM_TOKENS,

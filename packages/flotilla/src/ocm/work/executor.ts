@@ -2,7 +2,7 @@
  * Whether a work's executor account may apply the work. The agent may do nearly everything; a work from a user may do
  * only what the account may.
  */
-import { SubjectAccessReview } from "@flotilla/kubernetes";
+import { SubjectAccessReview, AUTHENTICATED_GROUP, accountGroups, accountUser } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestWorkExecutor } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import { FlotillaError, type DeepReadonly } from "@flotilla/base";
@@ -54,8 +54,8 @@ export async function checkExecutor(
   if (!executor.subject.serviceAccount) throw new WorkMistakeError("the executor service account is nil");
   const { namespace, name } = executor.subject.serviceAccount;
   const account: Account = {
-    user: `system:serviceaccount:${namespace}:${name}`,
-    groups: ["system:serviceaccounts", "system:authenticated", `system:serviceaccounts:${namespace}`],
+    user: accountUser(namespace, name),
+    groups: [...accountGroups(namespace), AUTHENTICATED_GROUP],
   };
   const place = kind.scope === "Cluster" ? "" : (object.metadata.namespace ?? "");
   const refusal = `not allowed to apply the resource ${kind.group} ${kind.plural}, ${place} ${object.metadata.name}`;

@@ -1,4 +1,5 @@
 /** Certificate requests of kubelets, which RBAC can approve automatically. */
+import { NODES_GROUP, NODE_PREFIX } from "../../rbac/identities.ts";
 import { KUBELET_CLIENT_SIGNER } from "../../well-known-names.ts";
 import { type CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { type CertificateRequest } from "@flotilla/apimachinery";
@@ -21,7 +22,7 @@ export function approvalsFor(
 }
 
 export function kubeletClientProblem(request: CertificateRequest, usages: readonly string[]): string | undefined {
-  return clientCertificateProblem(request, usages, { group: "system:nodes", userPrefix: "system:node:" });
+  return clientCertificateProblem(request, usages, { group: NODES_GROUP, userPrefix: NODE_PREFIX });
 }
 
 /** For a kubelet that requests a certificate in its own name, and for any other requester. */
