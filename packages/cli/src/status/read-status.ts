@@ -75,6 +75,8 @@ export interface StatusQuestion {
   namespace?: string | undefined;
 }
 
+type Collector = ReturnType<typeof createUnhealthyCollector>;
+
 export async function readStatus({ client, server, clock, signal, namespace }: StatusQuestion): Promise<FleetStatus> {
   const nowMs = clock.now();
   const { each, all, counts, notShown, notServed } = createObjectReader(client, signal);
@@ -110,14 +112,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       "NoHub",
       `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
     );
-  for (const check of failedChecks ?? []) collector.hubCheck(check);
-  for (const broken of brokenPrograms(hubProgramsOf(services, metrics ?? ""), nowMs)) collector.program(broken);
-  const missing = controllersProblem(controllers);
-  if (missing) collector.controllers(`${missing.what}; ${missing.try}`);
-  // Without controllers the components that they embody are not ready either: one cause.
-  else
-    for (const { namespace: place, unready } of components ?? [])
-      for (const name of unready) collector.component(place, name);
+  reportHub(collector, { failedChecks, services, metrics, controllers, components, nowMs });
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
   for (const member of members) collector.member(member);
 
@@ -196,21 +191,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) collector.unhealthy(candidate, reason);
   }
-  for (const { kind, metadata, spec } of policies) {
-    const policy = { kind, ...metadata };
-    // Without objects of the kind, no member lacks a copy.
-    const lacking = unservingMembers(spec, clusters, uses.of(policy)).filter((found) => uses.has(policy, found));
-    for (const found of lacking)
-      collector.unhealthy(
-        {
-          problem: "policy selecting members without the kind",
-          kind,
-          namespace: metadata.namespace,
-          name: metadata.name,
-        },
-        unservingText(found),
-      );
-  }
+  reportLackingKinds(collector, { policies, clusters, uses });
   const result = collector.result();
   const joined = new Set(clusters.map(({ metadata }) => metadata.name));
   const ineffective = notShown.has(Cluster.plural)
@@ -250,6 +231,57 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       ...unsettled.unseen,
     ],
   };
+}
+
+interface HubFacts {
+  failedChecks: Awaited<ReturnType<typeof readFailedChecks>>;
+  services: readonly DeepReadonly<APIService>[];
+  metrics: Awaited<ReturnType<typeof readHubMetrics>>;
+  controllers: Awaited<ReturnType<typeof readControllers>>;
+  components: Awaited<ReturnType<typeof readComponents>>;
+  nowMs: number;
+}
+
+/** The health of the hub itself. */
+function reportHub(
+  collector: Collector,
+  { failedChecks, services, metrics, controllers, components, nowMs }: HubFacts,
+): void {
+  for (const check of failedChecks ?? []) collector.hubCheck(check);
+  for (const broken of brokenPrograms(hubProgramsOf(services, metrics ?? ""), nowMs)) collector.program(broken);
+  const missing = controllersProblem(controllers);
+  if (missing) {
+    // The components that the controllers embody are not ready either: one cause.
+    collector.controllers(`${missing.what}; ${missing.try}`);
+    return;
+  }
+  for (const { namespace, unready } of components ?? [])
+    for (const name of unready) collector.component(namespace, name);
+}
+
+/** Policies whose objects reach members that do not serve their kind. */
+function reportLackingKinds(
+  collector: Collector,
+  {
+    policies,
+    clusters,
+    uses,
+  }: {
+    policies: readonly Policy[];
+    clusters: readonly DeepReadonly<Cluster>[];
+    uses: ReturnType<typeof createPlacementUses>;
+  },
+): void {
+  for (const { kind, metadata, spec } of policies) {
+    const { namespace, name } = metadata;
+    const policy = { kind, ...metadata };
+    // Without objects of the kind, no member lacks a copy.
+    for (const found of unservingMembers(spec, clusters, uses.of(policy)).filter((each) => uses.has(policy, each)))
+      collector.unhealthy(
+        { problem: "policy selecting members without the kind", kind, namespace, name },
+        unservingText(found),
+      );
+  }
 }
 
 /** False also for a user who may not read namespaces. */

@@ -7,14 +7,8 @@
  * automatically, and `agent-restriction.ts` rejects writes other than those of `karmadactl register`.
  */
 import { DEFAULT_CLUSTER_SET, OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
-import type {
-  ClusterRole,
-  ClusterRoleBinding,
-  Role,
-  RoleBinding,
-  ServiceAccount,
-  ANONYMOUS_USER,
-} from "@flotilla/kubernetes";
+import { ANONYMOUS_USER } from "@flotilla/kubernetes";
+import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import {
   KARMADA_AGENTS_GROUP,
