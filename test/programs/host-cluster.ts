@@ -2,16 +2,13 @@
  * An existing Kubernetes cluster that becomes a hub: a real kube-apiserver with the controllers that every cluster has and
  * that run no workloads, or a logical cluster of our own API server that has nothing but Kubernetes' kinds.
  */
-import { createPublicKey, generateKeyPairSync } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createCertificateAuthority, ensureCertificates } from "@flotilla/apimachinery";
-import { silentLog, systemClock } from "@flotilla/base";
-import { renderKubeconfig } from "@flotilla/client";
-import { connectApi } from "./api-client.ts";
+import { createCertificateAuthority } from "@flotilla/apimachinery";
+import { systemClock } from "@flotilla/base";
 import { createCommand } from "./command-line.ts";
 import { temporaryDirectory, up } from "./flotilla-process.ts";
-import { apiServerFlags, etcdFlags, freePort } from "./kube.ts";
+import { apiServerFlags, etcdFlags, freePort, isReady, writeKubeFiles } from "./kube.ts";
 import { createPrograms } from "./real-programs.ts";
 
 export interface HostCluster {
@@ -38,45 +35,16 @@ const CONTROLLERS = [
 export async function startRealHost(binaries: string): Promise<HostCluster> {
   const directory = temporaryDirectory();
   const at = (name: string): string => join(directory.path, name);
-  const pki = await ensureCertificates({
-    directory: at("pki"),
-    hosts: [],
-    clients: { admin: { commonName: "kubernetes-admin", organizations: ["system:masters"] } },
-    clock: systemClock,
-    log: silentLog,
-  });
   const front = await createCertificateAuthority({ clock: systemClock, commonName: "front-proxy-ca" });
   const proxy = await front.issueClient({ commonName: "front-proxy-client", organizations: [] });
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const account = privateKey.export({ type: "pkcs1", format: "pem" });
-  const { admin } = pki.clients;
-  if (!admin) throw new Error("the administrator's certificate was not created");
   for (const [file, content] of Object.entries({
-    "sa.key": account,
-    "sa.pub": createPublicKey(account).export({ type: "spki", format: "pem" }),
-    "ca.crt": pki.authority.certificate,
-    "ca.key": pki.authority.key,
-    "server.crt": pki.serving.certificate,
-    "server.key": pki.serving.key,
     "front.crt": front.certificate,
     "proxy.crt": proxy.certificate,
     "proxy.key": proxy.key,
   }))
     writeFileSync(at(file), content);
   const [api, etcd, peer, manager] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
-  const server = `https://127.0.0.1:${api}`;
-  const kubeconfig = at("admin.kubeconfig");
-  writeFileSync(
-    kubeconfig,
-    renderKubeconfig({
-      name: "cluster",
-      server,
-      ca: pki.authority.certificate,
-      cert: admin.certificate,
-      key: admin.key,
-    }),
-  );
-  mkdirSync(at("data"));
+  const kubeconfig = await writeKubeFiles(at, `https://127.0.0.1:${api}`);
   const programs = createPrograms(binaries, directory.path);
   const stop = async (): Promise<void> => {
     await programs.stop();
@@ -118,19 +86,6 @@ export async function startRealHost(binaries: string): Promise<HostCluster> {
     throw error;
   }
   return { kubeconfig, stop };
-}
-
-async function isReady(kubeconfig: string): Promise<boolean> {
-  try {
-    const api = await connectApi(kubeconfig);
-    try {
-      return (await api.call("GET", "/readyz")).status === 200;
-    } finally {
-      api.close();
-    }
-  } catch {
-    return false; // The server does not listen yet.
-  }
 }
 
 /** Needs kubectl. */

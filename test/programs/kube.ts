@@ -30,34 +30,8 @@ export function realBinaries(names: readonly string[] = ["etcd", "kube-apiserver
 export async function startKube(binaries: string): Promise<RunningKube> {
   const run = mkdtempSync(join(tmpdir(), "flotilla-bench-kube-"));
   const at = (name: string): string => join(run, name);
-  const pki = await ensureCertificates({
-    directory: at("pki"),
-    hosts: [],
-    clients: { admin: { commonName: "admin", organizations: ["system:masters"] } },
-    clock: systemClock,
-    log: silentLog,
-  });
-  const { admin } = pki.clients;
-  if (!admin) throw new Error("the administrator's certificate was not created");
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  const account = privateKey.export({ type: "pkcs1", format: "pem" }) as string;
-  writeFileSync(at("sa.key"), account);
-  writeFileSync(at("sa.pub"), createPublicKey(account).export({ type: "spki", format: "pem" }));
-  writeFileSync(at("ca.crt"), pki.authority.certificate);
-  writeFileSync(at("server.crt"), pki.serving.certificate);
-  writeFileSync(at("server.key"), pki.serving.key);
   const [api, etcd, peer] = await Promise.all([freePort(), freePort(), freePort()]);
-  writeFileSync(
-    at("admin.json"),
-    renderKubeconfig({
-      name: "kube",
-      server: `https://127.0.0.1:${api}`,
-      ca: pki.authority.certificate,
-      cert: admin.certificate,
-      key: admin.key,
-    }),
-  );
-  mkdirSync(at("data"));
+  const kubeconfig = await writeKubeFiles(at, `https://127.0.0.1:${api}`);
 
   const started = performance.now();
   const children = [
@@ -72,7 +46,7 @@ export async function startKube(binaries: string): Promise<RunningKube> {
     rmSync(run, { recursive: true, force: true });
   };
   try {
-    while (!(await isReady(at("admin.json")))) {
+    while (!(await isReady(kubeconfig))) {
       const ended = children.find(({ child }) => child.exitCode !== null);
       if (ended || performance.now() - started > START_LIMIT_MS)
         throw new Error(`kube-apiserver is not ready; see its log in ${run}`);
@@ -85,7 +59,7 @@ export async function startKube(binaries: string): Promise<RunningKube> {
   return {
     startMs: performance.now() - started,
     pids: children.map(({ child }) => child.pid ?? 0),
-    kubeconfig: at("admin.json"),
+    kubeconfig,
     stop,
   };
 
@@ -97,6 +71,38 @@ export async function startKube(binaries: string): Promise<RunningKube> {
 }
 
 type At = (file: string) => string;
+
+/**
+ * Writes what `etcdFlags` and `apiServerFlags` name: the data directory, the certificates, and the key of service accounts.
+ * Returns the path of an administrator's kubeconfig.
+ */
+export async function writeKubeFiles(at: At, server: string): Promise<string> {
+  const { authority, serving, clients } = await ensureCertificates({
+    directory: at("pki"),
+    hosts: [],
+    clients: { admin: { commonName: "kubernetes-admin", organizations: ["system:masters"] } },
+    clock: systemClock,
+    log: silentLog,
+  });
+  const { admin } = clients;
+  if (!admin) throw new Error("the administrator's certificate was not created");
+  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
+  const account = privateKey.export({ type: "pkcs1", format: "pem" });
+  const kubeconfig = at("admin.kubeconfig");
+  const connection = { server, ca: authority.certificate, cert: admin.certificate, key: admin.key };
+  for (const [path, content] of [
+    [at("sa.key"), account],
+    [at("sa.pub"), createPublicKey(account).export({ type: "spki", format: "pem" })],
+    [at("ca.crt"), authority.certificate],
+    [at("ca.key"), authority.key],
+    [at("server.crt"), serving.certificate],
+    [at("server.key"), serving.key],
+    [kubeconfig, renderKubeconfig({ name: "kube", ...connection })],
+  ] as const)
+    writeFileSync(path, content);
+  mkdirSync(at("data"));
+  return kubeconfig;
+}
 
 /** An etcd on loopback with its data in the directory `data`. */
 export function etcdFlags(at: At, { etcd, peer }: { etcd: number; peer: number }): string[] {
@@ -130,7 +136,8 @@ export function apiServerFlags(at: At, { api, etcd }: { api: number; etcd: numbe
   ];
 }
 
-async function isReady(kubeconfig: string): Promise<boolean> {
+/** Whether the API server answers that it is ready. */
+export async function isReady(kubeconfig: string): Promise<boolean> {
   try {
     const api = await connectApi(kubeconfig);
     try {
