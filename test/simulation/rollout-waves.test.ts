@@ -290,3 +290,17 @@ test("a template that is set back after a rollback waits for no gate, because al
   expect(new Set(Object.values(await imagesBy()))).toEqual(new Set(["web:1 web:1"]));
   expect(await generationsOf(MEMBERS)).toEqual(generations);
 });
+
+test("a corrected template starts although pods of the release before it, on members of a later wave, take the whole budget", async () => {
+  await start({ waves: [CANARY, { name: "all" }], failure: { action: "Pause" }, maxUnavailable: 1 });
+  await release("web:broken");
+  await fleet.run(30_000);
+  expect((await newest()).status).toMatchObject({ phase: "Paused", failure: { cluster: "member1" } });
+  const waves: Json = [{ name: "half", clusters: { matchLabels: { tier: "half" } } }, { name: "all" }];
+  await fleet.client.patch(RolloutStrategy, { ...web, name: "careful" }, { spec: { waves } }, { type: "merge" });
+
+  await release("web:2");
+  await fleet.run(90_000);
+
+  expect((await newest()).status).toMatchObject({ phase: "Succeeded", updated: 12 });
+});

@@ -77,6 +77,7 @@ function observed({ self, now }: Release, before: Entry, member: ObservedMember)
     else entry.progressTime ??= now;
   } else if (!isOwn) {
     entry.state = "Waiting";
+    if (member.isAcknowledged && member.updated >= member.size && member.ready >= member.size) delete entry.booked;
     // The deadline of a member that is behind starts when it falls behind, however long its wave has been open.
     if (member.isAcknowledged) delete entry.progressTime;
     else if (before.state !== "Waiting" || before.progressTime === undefined) entry.progressTime = now;

@@ -21,7 +21,7 @@ import type { PlannedWave } from "./plan-waves.ts";
 import type { ReleaseInput, ReleasePlan } from "./release-state.ts";
 import { NO_STRATEGY, totalOf } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
-import { bookedIn, share } from "./share-budget.ts";
+import { bookedIn, roomOf, share } from "./share-budget.ts";
 
 export function planReleaseStep(input: ReleaseInput): ReleasePlan {
   const { rollout, nowMs } = input;
@@ -123,6 +123,7 @@ function restart({ status, entries, self, now, events, input }: Release): void {
     delete entry.unhealthySince;
     if (entry.revision === self) delete entry.paused;
     delete entry.returned;
+    delete entry.booked;
     if (entry.state === "RollingBack" || entry.state === "RolledBack") entry.state = "Waiting";
     if (isBack && entry.revision !== self) delete entry.wave;
   }
@@ -194,7 +195,7 @@ function advance(release: Release, waves: readonly PlannedWave[]): void {
     }
     if (status.waveState === "Open" || status.waveState === undefined) {
       grant(release, wave, waves.slice(0, index + 1));
-      if (!isComplete(release, wave)) return;
+      if (!isComplete(release, wave)) return returnLeftovers(release, wave);
       status.waveState = "After";
       status.waveDoneAt = now;
       events.push({
@@ -309,6 +310,32 @@ function grant(release: Release, wave: PlannedWave | undefined, waves: readonly 
       else entry.target = target;
       entry.maxUnavailable = token;
       entry.state = "Updating";
+      entry.progressTime = now;
+    },
+  );
+}
+
+/**
+ * Pods that an earlier, unfinished release made unavailable on members of later waves may take the whole budget, and the
+ * release that corrects it would wait for it for ever. These members return to the revision before.
+ */
+function returnLeftovers(release: Release, wave: PlannedWave): void {
+  const { entries, self, previous, members, now } = release;
+  if (previous === undefined || (roomOf(release) ?? 1) > 0) return;
+  const broken = entries.filter(({ name, revision, replicas }) => {
+    const member = members.get(name);
+    const isLater = revision !== self && revision !== previous && !wave.targets.has(name);
+    return isLater && member?.isReachable === true && member.isAcknowledged && member.available < replicas;
+  });
+  share(
+    release,
+    broken,
+    ({ name, replicas }) => replicas - (members.get(name)?.available ?? 0),
+    (entry, token) => {
+      entry.revision = previous;
+      delete entry.target;
+      delete entry.paused;
+      entry.maxUnavailable = token;
       entry.progressTime = now;
     },
   );

@@ -58,8 +58,9 @@ function bookedBy(release: Release, entry: Entry): number {
   return Math.max(isInFlight(entry) ? (entry.booked ?? 0) : 0, unavailableOn(release, entry));
 }
 
+/** A member that waits may be returning from a release before (`returnLeftovers`). */
 const isInFlight = ({ state }: Entry): boolean =>
-  state === "Updating" || state === "RollingBack" || state === "Unreachable";
+  state === "Updating" || state === "RollingBack" || state === "Unreachable" || state === "Waiting";
 
 function unavailableOn({ members, input }: Release, entry: Entry): number {
   if (input.updates.takesDown === "none") return 0;
