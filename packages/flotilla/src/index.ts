@@ -63,7 +63,7 @@ export { keeperOf, planRetained } from "./explain/plan-retained.ts";
 export { planChanges, planFleet, planNamespaceChanges, worksOf } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";
-export { SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
+export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";

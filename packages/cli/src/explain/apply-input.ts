@@ -23,7 +23,7 @@ import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotill
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { isTemplate, isTemplateGroup, SNAPSHOT_KINDS } from "@flotilla/flotilla";
+import { isTemplate, isTemplateGroup, RolloutStrategy, SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
 import { inApplyOrder, isClaimed, isDefinition, isNeededFirst, mayPrecedePolicies } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
@@ -62,6 +62,13 @@ interface Manifest {
   edited?: JsonObject;
 }
 
+interface ApplyTools {
+  signal: AbortSignal;
+  onApplied?(applied: Applied): void;
+  /** Returns when the hub has recorded what runs of the workloads that the strategy selects. */
+  whenRecorded?(strategy: DeepReadonly<RolloutStrategy>): Promise<void>;
+}
+
 /**
  * In apply order; stops at the first object that the hub rejects. `onApplied` is called for each object after it was
  * applied.
@@ -69,7 +76,7 @@ interface Manifest {
 export async function applyAll(
   client: Client,
   input: ApplyInput,
-  { signal, onApplied }: { signal: AbortSignal; onApplied?(applied: Applied): void },
+  { signal, onApplied, whenRecorded }: ApplyTools,
 ): Promise<Applied[]> {
   const resolve = createManifestResolver(client, input);
   const results: Applied[] = [];
@@ -78,6 +85,8 @@ export async function applyAll(
     const applied = await applyOne(client, await resolve(manifest), "applying", signal);
     results.push(applied);
     onApplied?.(applied);
+    if (applied.outcome !== "unchanged" && isOf(RolloutStrategy as Kind, applied.object))
+      await whenRecorded?.(applied.object as DeepReadonly<RolloutStrategy>);
   }
   return results;
 }

@@ -8,6 +8,7 @@ import { warnOfMissingControllers, withUnreachable } from "./unreachable-members
 import { createHubInterpreter } from "./hub-interpreter.ts";
 import { planManifests } from "./plan-input.ts";
 import type { PlannedFleet } from "./plan-input.ts";
+import { waitUntilRecorded } from "./wait-recorded.ts";
 import { readCustomizations } from "./read-snapshot.ts";
 import { renderPlan } from "./render-plan.ts";
 import type { Output } from "../output.ts";
@@ -69,6 +70,7 @@ export async function applyPlanned(
   }
   const applied = await applyAll(client, options, {
     signal: asking.signal,
+    whenRecorded: (strategy) => waitUntilRecorded(strategy, options.manifests, { ...asking, client }),
     onApplied({ object: { metadata }, kind, outcome }) {
       rows.push({ resource: `${titleOf(kind)}/${metadata.name}`, namespace: metadata.namespace || undefined, outcome });
       output.say(`${titleOf(kind)}/${metadata.name} ${outcome}`);

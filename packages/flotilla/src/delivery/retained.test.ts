@@ -12,6 +12,15 @@ test("an apply omits fields whose values were retained from the member", () => {
   });
 });
 
+test("a field that is no longer desired and that retain keeps is left to the member, so that the apply does not remove it", () => {
+  const desired = { metadata: { name: "a" }, data: { other: "1" } };
+
+  expect(withoutRetained(desired, { metadata: { name: "a" }, data: { other: "1", kept: "2" } })).toEqual({
+    wanted: desired,
+    left: [["data", "kept"]],
+  });
+});
+
 test("an empty map that the member fills is not applied, however it is owned", () => {
   const desired = { spec: { labels: {}, paused: true } };
   const retained = { spec: { labels: { uid: "1" }, paused: true } };
@@ -48,5 +57,5 @@ test("an atomic map is applied as retained, because omitting a part would remove
   ]);
 
   expect(whole).toEqual({ wanted: retained, left: [] });
-  expect(parts).toEqual({ wanted: desired, left: [] });
+  expect(parts).toEqual({ wanted: desired, left: [["spec", "suspend"]] });
 });

@@ -45,6 +45,9 @@ export function withoutRetained<T>(
       // A field that retain removed is not desired; any other is the member's.
       else if (theirs !== undefined) left.push([...path, key]);
     }
+    // What we applied before and no longer desire disappears with the apply, unless it is left to the member.
+    for (const key of Object.keys(kept))
+      if (!Object.hasOwn(value, key) && kept[key] !== undefined) left.push([...path, key]);
     return result;
   }
   // The compiler cannot verify that a part of T is still used as a T.

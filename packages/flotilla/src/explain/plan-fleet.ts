@@ -53,10 +53,15 @@ async function planOnce(
   const views = viewsOf(snapshot, HUB, locatePods);
   const releases = releasesOf(snapshot);
   const fleet = createFleet(snapshot.clusters);
+  const stored = new Map(
+    (snapshot.stored ?? []).map((template) => [`${template.apiVersion} ${idOf(template)}`, template]),
+  );
+  const storedOf = (template: Template): Template | undefined =>
+    stored.get(`${template.apiVersion} ${idOf(template)}`);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
   const planNext = async (template: Template): Promise<TemplatePlan> => {
-    const plan = await planTemplate({ views, releases, interpreter, nowMs, fleet }, template);
+    const plan = await planTemplate({ views, releases, interpreter, nowMs, fleet, storedOf }, template);
     if (plan.binding) {
       // Later templates of the same workload groups see where this one was placed, and what quotas have left.
       views.groups.see(views.hub, plan.binding);

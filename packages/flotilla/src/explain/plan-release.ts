@@ -24,8 +24,18 @@ export interface PlannedRelease {
   begins?: DeepReadonly<FleetRollout>;
 }
 
+type Clusters = NonNullable<FleetRollout["status"]>["clusters"];
+
+export interface ReleaseDependencies {
+  releases?: ReleaseIndex | undefined;
+  views: PlanningViews;
+  nowMs: number;
+  /** The stored object of a template that a plan changes. */
+  storedOf?(template: Template): Template | undefined;
+}
+
 export function planRelease(
-  { releases, views, nowMs }: { releases?: ReleaseIndex | undefined; views: PlanningViews; nowMs: number },
+  { releases, views, nowMs, storedOf }: ReleaseDependencies,
   binding: Binding,
   template: Template,
   works: readonly DeepReadonly<Work>[],
@@ -33,32 +43,52 @@ export function planRelease(
   if (!releases || binding.kind !== "ResourceBinding" || !isAtHome(binding)) return {};
   const state = releases.of(template);
   if (state !== "pending") return { assigned: state };
-  const known = releases.rolloutsOf(template);
-  const last = releases.allOf(template)[0]?.spec.number ?? 0;
-  const { create } = planReleases(template, releases.strategyOf(template), known, last, releases.leadOf(template));
-  const rollout = create ?? known[0];
-  if (!rollout || (!create && rollout.status?.clusters)) return { assigned: "pending" };
-  const inherited = known[create ? 0 : 1]?.status?.clusters;
-  const updates = { hasPartition: hasPartition(template), takesDown: takesDown(template) };
-  const members = observeMembers({
-    binding,
+  const recorded = releases.rolloutsOf(template);
+  const numbered = releases.allOf(template)[0]?.spec.number ?? 0;
+  const step = (
+    rollout: DeepReadonly<FleetRollout>,
+    of: Template,
+    known: readonly DeepReadonly<FleetRollout>[],
+    inherited: Clusters,
+    isRecorded: boolean,
+  ): DeepReadonly<FleetRollout> => {
+    const updates = { hasPartition: hasPartition(of), takesDown: takesDown(of) };
+    const members = observeMembers({
+      binding,
+      template: of,
+      works,
+      clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
+      entries: inherited ?? [],
+      updates,
+    });
+    // A record changes no pod: members that report have its step at once.
+    const seen = isRecorded ? members.map((member) => ({ ...member, isAcknowledged: true })) : members;
+    const same = sameRevision(rollout, known);
+    return { ...rollout, status: planReleaseStep({ rollout, members: seen, updates, inherited, same, nowMs }).status };
+  };
+  // What runs when its strategy arrives is recorded first. A strategy of the same files arrives before the change.
+  const stored = recorded.length > 0 ? undefined : storedOf?.(template);
+  const strategy = stored && releases.strategyOf(stored);
+  const record = stored && strategy && planReleases(stored, strategy, [], numbered, releases.leadOf(stored)).create;
+  const first = stored && record && step(record, stored, [], undefined, false);
+  const known = first ? [first] : recorded;
+  const { create } = planReleases(
     template,
-    works,
-    clusterOf: (name) => views.clusters.get({ cluster: views.hub, name }),
-    entries: inherited ?? [],
-    updates,
-  });
-  const { status } = planReleaseStep({
-    rollout,
-    members,
-    updates,
-    inherited: inherited as NonNullable<FleetRollout["status"]>["clusters"],
-    same: sameRevision(rollout, known),
-    nowMs,
-  });
-  const planned: DeepReadonly<FleetRollout> = { ...rollout, status };
-  const assigned = releaseFrom(planned, releases.get);
+    releases.strategyOf(template),
+    known,
+    first?.spec.number ?? numbered,
+    releases.leadOf(template),
+  );
+  const rollout = create ?? known[0];
+  if (!rollout || (!create && rollout.status?.clusters && rollout !== first)) return { assigned: "pending" };
+  const planned =
+    rollout === first
+      ? first
+      : step(rollout, template, known, known[create ? 0 : 1]?.status?.clusters as Clusters, first !== undefined);
+  const assigned = releaseFrom(planned, (namespace, name) =>
+    name === first?.metadata.name ? first : releases.get(namespace, name),
+  );
   // The first record of what runs is not a release, nor is one of what all members have.
-  const isRecord = rollout.spec.previous === undefined || status.phase === "Succeeded";
+  const isRecord = rollout.spec.previous === undefined || planned.status?.phase === "Succeeded";
   return isRecord ? { assigned } : { assigned, begins: planned };
 }

@@ -36,7 +36,7 @@ import { bindingName } from "@flotilla/karmada";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { planRelease } from "./plan-release.ts";
-import type { PlannedRelease } from "./plan-release.ts";
+import type { PlannedRelease, ReleaseDependencies } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findUndivided } from "./undivided-fields.ts";
 import type { Binding } from "./planned-binding.ts";
@@ -52,6 +52,7 @@ export interface PlanningDependencies {
   releases?: ReleaseIndex | undefined;
   interpreter: PlanningInterpreter;
   nowMs: number;
+  storedOf?: ReleaseDependencies["storedOf"];
   /** Cluster state shared when many templates are planned; built from the views otherwise. */
   fleet?: ReturnType<typeof createFleet>;
 }
@@ -245,7 +246,7 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
 
 /** What the dispatch stage would make of the binding; undefined when it would change nothing. */
 export async function planCopies(
-  { views, releases, interpreter, nowMs }: PlanningDependencies,
+  { views, releases, interpreter, nowMs, storedOf }: PlanningDependencies,
   binding: Binding,
   known: Template,
   works: readonly DeepReadonly<Work>[],
@@ -261,7 +262,7 @@ export async function planCopies(
     );
     return undefined;
   }
-  const release = planRelease({ releases, views, nowMs }, binding, template, works);
+  const release = planRelease({ releases, views, nowMs, storedOf }, binding, template, works);
   if (release.assigned === "pending") return undefined;
   const plan = await planDispatch(binding, template, {
     works,

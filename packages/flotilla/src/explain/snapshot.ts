@@ -46,6 +46,8 @@ export interface FleetSnapshot {
   readonly leads: readonly DeepReadonly<Rollout>[];
   /** Objects of the kinds that policies and bindings reference; one object may be present in several versions. */
   readonly templates: readonly Template[];
+  /** The stored objects of templates that the snapshot changes; unset if it changes none. */
+  readonly stored?: readonly Template[];
 }
 
 /** The kinds of a snapshot other than templates. */
@@ -63,14 +65,17 @@ export const SNAPSHOT_KINDS = {
   rollouts: FleetRollout,
   strategies: RolloutStrategy,
   leads: Rollout,
-} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates">, unknown>;
+} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates" | "stored">, unknown>;
 
 /** Key of an object within its kind, independent of the API version. */
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
   `${namespace}/${name}`;
 
 /** Which revision each member may have, by the releases of the snapshot. */
-export const releasesOf = ({ rollouts, strategies, leads }: FleetSnapshot, hub = HUB): ReleaseIndex =>
+export const releasesOf = (
+  { rollouts, strategies, leads }: Pick<FleetSnapshot, "rollouts" | "strategies" | "leads">,
+  hub = HUB,
+): ReleaseIndex =>
   createReleaseIndex({
     hub,
     rollouts: createStaticInformer(FleetRollout, rollouts),
