@@ -85,7 +85,7 @@ export async function applyAll(
     const applied = await applyOne(client, await resolve(manifest), "applying", signal);
     results.push(applied);
     onApplied?.(applied);
-    if (applied.outcome !== "unchanged" && isOf(RolloutStrategy as Kind, applied.object))
+    if (applied.outcome !== "unchanged" && isOf(RolloutStrategy, applied.object))
       await whenRecorded?.(applied.object as DeepReadonly<RolloutStrategy>);
   }
   return results;

@@ -105,7 +105,10 @@ export async function planManifests(
     refuseWebhooks(state, given);
     const { snapshot, asking } = withoutAsking(state);
     const locatePods = createLocateNamedPods({ client, clock, signal });
-    const plan = await planFleet({ ...snapshot, stored: before.snapshot.templates }, { interpreter, nowMs: clock.now(), locatePods });
+    const plan = await planFleet(
+      { ...snapshot, stored: before.snapshot.templates },
+      { interpreter, nowMs: clock.now(), locatePods },
+    );
     const namespaces = given.filter(
       (object) =>
         object.kind === "Namespace" &&

@@ -56,8 +56,7 @@ async function planOnce(
   const stored = new Map(
     (snapshot.stored ?? []).map((template) => [`${template.apiVersion} ${idOf(template)}`, template]),
   );
-  const storedOf = (template: Template): Template | undefined =>
-    stored.get(`${template.apiVersion} ${idOf(template)}`);
+  const storedOf = (template: Template): Template | undefined => stored.get(`${template.apiVersion} ${idOf(template)}`);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
   const planNext = async (template: Template): Promise<TemplatePlan> => {

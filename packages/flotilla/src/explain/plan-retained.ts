@@ -49,23 +49,20 @@ export async function planRetained(
   const exceeded = exceededRelease(after, next, observed);
   if (exceeded) return { outcome: "stopped", message: `${change.cluster}: ${renderExceeded(exceeded, owner)}` };
   const kept = compareFields(after, next, isHidden).fields;
-  if (kept.length === 0) return { outcome: "change", change };
+  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isHidden);
+  const ended = { ...change, fields, more: hidden > 0 ? hidden : undefined };
+  // A value that the rule kept until now, and that the hub now asks for as well.
+  if (kept.length === 0)
+    return fields.length === 0
+      ? { outcome: "none", note: "it has these values already" }
+      : { outcome: "change", change: ended };
   const shown = kept
     .slice(0, SHOWN_FIELDS)
     .map(({ path, before: ours, after: theirs }) => `${path} is ${text(theirs)}, the hub asks for ${text(ours)}`);
   const more = kept.length > SHOWN_FIELDS ? [`${kept.length - SHOWN_FIELDS} more fields`] : [];
   const note = `the member decides, by the Retain rule of ${owner}: ${[...shown, ...more].join("; ")}`;
-  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isHidden);
   if (fields.length === 0) return { outcome: "none", note };
-  return {
-    outcome: "change",
-    change: {
-      ...change,
-      fields,
-      more: hidden > 0 ? hidden : undefined,
-      note: [change.note, note].filter(Boolean).join("; "),
-    },
-  };
+  return { outcome: "change", change: { ...ended, note: [change.note, note].filter(Boolean).join("; ") } };
 }
 
 /** A rule may copy the status as well; the hub sends none, so it decides nothing. */
