@@ -162,6 +162,22 @@ test("a name that several groups serve means the object that exists", async () =
     );
 });
 
+test("every command that does not find an object names the nearest one", async () => {
+  for (const [name, ...args] of [
+    ["why", "deployment/wbe"],
+    ["wait", "deployment/wbe"],
+    ["delete", "deployment/wbe", "--yes"],
+    ["edit", "deployment/wbe", "--yes"],
+    ["rollout", "status", "deployment/wbe"],
+  ] as const)
+    await expect(run(name, ...args), name).rejects.toThrow("(did you mean 'web'?)");
+  await expect(run("wait", "deployment/web", "-n", "elsewhere")).rejects.toThrow(
+    "; namespace default has one: run 'flotilla wait deployment/web -n default'",
+  );
+  await expect(run("status", "-n", "defualt")).rejects.toThrow("(did you mean 'default'?)");
+  await expect(run("plan", "--without-cluster", "membr1")).rejects.toThrow("(did you mean 'member1'?)");
+});
+
 test("a plan exits with 1 if a member would change, and with 0 otherwise", async () => {
   const changed = await run("plan", "-f", write(makeDeployment("default/web").replicas(6).build()));
   const same = await run("plan", "-f", write(makeDeployment("default/web").replicas(4).build()));

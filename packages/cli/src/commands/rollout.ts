@@ -98,11 +98,14 @@ export const rolloutCommand = defineCommand({
       }
       const found = select(all, args[1]);
       const [newest] = found;
-      if (!newest)
+      if (!newest) {
+        const { requireObject } = await import("../explain/nearest-object.ts");
+        await requireObject(client, { ...readTemplateName(args[1]), namespace }, `rollout ${action}`, signal);
         throw new FlotillaError(
           "NoRelease",
           `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it and no Rollout names it ('kubectl get rolloutstrategies,rollouts.rollouts.kruise.io -n ${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ${args[1]}' shows how far a partition has come`,
         );
+      }
       const patch = async (change: JsonObject, says: string): Promise<void> => {
         const key = { cluster: HUB, namespace: newest.metadata.namespace ?? "", name: newest.metadata.name };
         const changed = await client.patch(FleetRollout, key, { spec: change }, { type: "merge", signal });
@@ -288,4 +291,9 @@ async function undo(
     `${gvkOf(template).kind.toLowerCase()}/${target.name} has the template of release ${wanted.metadata.name} again; its release follows the strategy`,
     changed as unknown as Json,
   );
+}
+
+function readTemplateName(word: string): { type: string; name: string } {
+  const [type = "", name = ""] = word.split("/", 2);
+  return { type, name };
 }

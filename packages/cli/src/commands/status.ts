@@ -1,6 +1,8 @@
 /** `flotilla status`: shows the fleet at a glance, as the hub sees it. */
 import { equalJson, FlotillaError, sleep } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
+import type { Client } from "@flotilla/client";
+import { Namespace } from "@flotilla/kubernetes";
 import { defineCommand } from "../command.ts";
 import { FORMATS } from "../output.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
@@ -61,7 +63,10 @@ export const statusCommand = defineCommand({
         const status = await readStatus({ client, server, clock, signal, namespace: flags.namespace });
         // A watch may have begun before the namespace was created.
         if (status.isNamespaceMissing && !flags.watch)
-          throw new FlotillaError("NotFound", noNamespace(flags.namespace));
+          throw new FlotillaError(
+            "NotFound",
+            noNamespace(flags.namespace, await namespacesLike(client, flags.namespace, signal)),
+          );
         const steady = withoutTimes(status);
         if (last !== undefined && !equalJson(last, steady)) output.say("");
         if (last === undefined || !equalJson(last, steady))
@@ -97,4 +102,10 @@ function withoutTimes({ members, controllers, unhealthy, ...rest }: FleetStatus)
     },
     members: members.map(({ age: _age, heard: _heard, ...member }) => member),
   } as unknown as Json;
+}
+
+/** A similar name, as the end of a sentence. */
+async function namespacesLike(client: Client, name = "", signal: AbortSignal): Promise<string> {
+  const { nearestObject } = await import("../explain/nearest-object.ts");
+  return nearestObject(client, { kind: Namespace, name }, "status", signal);
 }

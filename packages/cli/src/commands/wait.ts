@@ -55,6 +55,7 @@ export const waitCommand = defineCommand({
       { waitUntilApplied },
       { podCauseOf },
       { missingControllers },
+      { nearestObject },
     ] = await Promise.all([
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
@@ -62,6 +63,7 @@ export const waitCommand = defineCommand({
       import("../members/wait-applied.ts"),
       import("../health/look-at-pods.ts"),
       import("../health/controllers-state.ts"),
+      import("../explain/nearest-object.ts"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -86,7 +88,11 @@ export const waitCommand = defineCommand({
           wanted.map(async ({ kind, name }) => {
             const key = { cluster: HUB, namespace: namespaceOf(kind), name };
             const object = await find(client, kind, key, { signal });
-            if (!object) throw new FlotillaError("NotFound", `${kind.kind} ${name} not found on the hub`);
+            if (!object)
+              throw new FlotillaError(
+                "NotFound",
+                `${kind.kind} ${name} not found on the hub${await nearestObject(client, { kind, name, namespace: namespaceOf(kind) }, "wait", signal)}`,
+              );
             return object;
           }),
         );

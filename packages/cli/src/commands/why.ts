@@ -4,7 +4,7 @@
  */
 import { parseApiVersion, HUB } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
+import { FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -13,14 +13,9 @@ import { defineCommand } from "../command.ts";
 import { renderWhy } from "../explain/render-why.ts";
 import { resolveNamed } from "../explain/resolve-type.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
-import { isForbidden } from "../members/members-places.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { bindingName, FederatedHpa } from "@flotilla/karmada";
 
-/** Namespaces that are named when the object is not in the one that was specified. */
-const MAX_NAMESPACES = 3;
-/** Names that are compared with one that does not exist. */
-const MAX_NAMES = 500;
 const OCM_DOMAIN = "open-cluster-management.io";
 /** API groups of Karmada's own hub objects. */
 const HUBS_OWN: ReadonlySet<string> = new Set([
@@ -138,13 +133,16 @@ async function explained(
   const template = await find(client, kind, key, { signal });
   if (!template) {
     const what = `${kind.kind} ${where.name}${where.namespace ? ` in namespace ${where.namespace}` : ""}`;
-    const { findRemaining } = await import("../explain/wait-gone.ts");
+    const [{ findRemaining }, { nearestObject }] = await Promise.all([
+      import("../explain/wait-gone.ts"),
+      import("../explain/nearest-object.ts"),
+    ]);
     const remaining = await findRemaining(client, { kind, ...where }, signal);
     if (remaining !== undefined)
       throw new FlotillaError("NotFound", `${what} not found on the hub, but still ${remaining}`);
     throw new FlotillaError(
       "NotFound",
-      `${what} not found on the hub, and no ManifestWork applies one to members${(await elsewhere(client, kind, where, signal)) || (await nearby(client, kind, where, signal))}`,
+      `${what} not found on the hub, and no ManifestWork applies one to members${await nearestObject(client, { kind, ...where }, "why", signal)}`,
     );
   }
   // These are never templates, so policies do not apply to them.
@@ -178,45 +176,4 @@ function directionOf({ group, kind }: AnyKind, { metadata, spec }: Directed): st
   return target
     ? `a ${kind} is a hub object and is explained with its target: run 'flotilla why ${target.kind.toLowerCase()}/${target.name}${where}'`
     : `a ${kind} is a hub object and is never propagated; run 'flotilla doctor --only releases' to check it`;
-}
-
-/** A similar name in the same place, as the end of a sentence. */
-async function nearby(
-  client: Client,
-  kind: AnyKind,
-  { namespace, name }: { namespace?: string; name: string },
-  signal: AbortSignal,
-): Promise<string> {
-  try {
-    const { items } = await client.list(kind, { cluster: HUB, namespace, limit: MAX_NAMES, signal });
-    return didYouMean(
-      name,
-      items.map(({ metadata }) => metadata.name),
-    );
-  } catch (error) {
-    if (isForbidden(error)) return ""; // Only a hint.
-    throw error;
-  }
-}
-
-/** The namespaces that have an object of this name, as the end of a sentence. */
-async function elsewhere(
-  client: Client,
-  kind: AnyKind,
-  { namespace, name }: { namespace?: string; name: string },
-  signal: AbortSignal,
-): Promise<string> {
-  if (namespace === undefined) return "";
-  try {
-    const { items } = await client.list(kind, { cluster: HUB, fieldSelector: `metadata.name=${name}`, signal });
-    const namespaces = items.map(({ metadata }) => metadata.namespace ?? "");
-    const [first] = namespaces;
-    if (first === undefined) return "";
-    const shown = namespaces.slice(0, MAX_NAMESPACES).join(", ");
-    const more = namespaces.length > MAX_NAMESPACES ? ` and ${namespaces.length - MAX_NAMESPACES} more` : "";
-    return `; namespace${namespaces.length === 1 ? "" : "s"} ${shown}${more} ${namespaces.length === 1 ? "has" : "have"} one: run 'flotilla why ${kind.kind.toLowerCase()}/${name} -n ${first}'`;
-  } catch (error) {
-    if (isForbidden(error)) return ""; // Only a hint.
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
 import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { compareText, FlotillaError, UsageError } from "@flotilla/base";
+import { compareText, didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -298,10 +298,11 @@ function withoutClusters(
   names: readonly string[],
 ): { state: HubState; gone: HubState["snapshot"]["works"] } {
   const { clusters, works } = state.snapshot;
+  const known = clusters.map(({ metadata }) => metadata.name);
   const unknown = names.find((name) => !clusters.some(({ metadata }) => metadata.name === name));
   if (unknown !== undefined)
     throw new UsageError(
-      `member '${unknown}' not found; the fleet has ${clusters.map(({ metadata }) => metadata.name).join(", ") || "none"}`,
+      `member '${unknown}' not found${didYouMean(unknown, known)}; the fleet has ${known.join(", ") || "none"}`,
     );
   if (names.length === 0) return { state, gone: [] };
   const namespaces = new Set(names.map(executionNamespace));

@@ -6,6 +6,7 @@ import type { Client } from "@flotilla/client";
 import { Cluster } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { titleOf } from "../members/types.ts";
+import { nearestObject } from "./nearest-object.ts";
 import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 import { contentsOf, renderContents, renderTargets } from "./deletion-contents.ts";
@@ -44,7 +45,10 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
     const found = await find(client, deletion.kind, keyOf(deletion), { signal });
     if (found) existing.push(deletion);
     else if (!options.ignoreNotFound)
-      throw new FlotillaError("NotFound", `${wordsOf(deletion)} not found on the hub; nothing was deleted`);
+      throw new FlotillaError(
+        "NotFound",
+        `${wordsOf(deletion)} not found on the hub${await nearestObject(client, deletion, "delete", signal)}; nothing was deleted`,
+      );
   }
   for (const deletion of existing)
     output.say(

@@ -12,6 +12,7 @@ import { textOf } from "../members/json-parts.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ApplyInput } from "./apply-input.ts";
+import { nearestObject } from "./nearest-object.ts";
 import { applyPlanned, checkCanConfirm, makePlan } from "./run-apply.ts";
 import type { ApplyOptions, ApplyTools } from "./run-apply.ts";
 import type { PlannedFleet } from "./plan-input.ts";
@@ -37,7 +38,10 @@ export async function runEdit(options: EditOptions, tools: EditTools): Promise<n
   const { output, asking } = tools;
   const found = await find(tools.client, kind, { cluster: HUB, namespace, name }, { signal: asking.signal });
   if (!found)
-    throw new FlotillaError("NotFound", `${kind.kind} ${namespace ? `${namespace}/` : ""}${name} not found on the hub`);
+    throw new FlotillaError(
+      "NotFound",
+      `${kind.kind} ${namespace ? `${namespace}/` : ""}${name} not found on the hub${await nearestObject(tools.client, options, "edit", asking.signal)}`,
+    );
   const edited = editableOf(found);
   const outcome = await editUntilPlanned(edited, tools);
   if ("cancelled" in outcome) {

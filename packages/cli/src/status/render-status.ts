@@ -152,8 +152,8 @@ const counted = (count: number, what: string): string => `${count} ${what}${coun
 /** The kinds of members; a user who may not list one of them does not see all members. */
 const MEMBER_KINDS = ["clusters", "managedclusters"];
 
-export const noNamespace = (name = ""): string =>
-  `the hub has no namespace ${name}; 'kubectl get namespaces' lists those that it has`;
+export const noNamespace = (name = "", hint = ""): string =>
+  `the hub has no namespace ${name}${hint}; 'kubectl get namespaces' lists those that it has`;
 
 /** Nothing is claimed about what was not looked at. */
 function renderNoProblems(
