@@ -7,6 +7,7 @@ import { CloneSet, Rollout } from "@flotilla/openkruise";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { runCommand } from "./run-command.ts";
 
 const WEIGHTS = { member1: 1, member2: 2 };
 const web = { cluster: "hub", namespace: "shop", name: "web" };
@@ -161,6 +162,8 @@ test("a Rollout with routes of requests holds changes back, and says so", async 
 
   expect(await withImage("web:1")).toEqual([3, 6]);
   expect(await condition("FleetWide")).toBe("False CannotBeCarriedOver");
+  const why = await runCommand(fleet, "why", "cloneset/web", "-n", "shop");
+  expect(why.text).toContain("is not released: the Rollout web asks for trafficRoutings");
   expect(await rollout()).toMatchObject({ status: { phase: "Progressing", currentStepState: "BeforeStepUpgrade" } });
 });
 

@@ -162,7 +162,7 @@ export function createReleaseIndex({
       return (
         lead && {
           name: lead.metadata.name,
-          isHeld: refusalOf(lead) !== undefined,
+          refusal: refusalOf(lead),
           returnsInSteps: returnsInSteps(lead),
         }
       );

@@ -24,6 +24,9 @@ import { bindingKeyOfRollout, isReleasable } from "./release-index.ts";
 import { RECORD_FAILED } from "./report-release.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 
+/** Events about releases that are held back are repeated; those of the last hour are shown. */
+const HELD_AGAIN_MS = 1_800_000;
+
 export interface ReleasesDependencies {
   hub: string;
   client: Client;
@@ -64,13 +67,20 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid || !isReleasable(template)) return done;
       const all = index.allOf(template);
-      const { create, remove } = planReleases(
+      const { create, held, remove } = planReleases(
         template,
         index.strategyOf(template),
         index.rolloutsOf(template),
         all[0]?.spec.number ?? 0,
         index.leadOf(template),
       );
+      if (held !== undefined) {
+        rejected.add(idOfKey(key));
+        const message = `the change of the template is not released: ${held}`;
+        events.record(hub, template, { type: "Warning", reason: RECORD_FAILED, message });
+        // The event is what commands know of it, and they ignore old ones.
+        return { requeueAfterMs: HELD_AGAIN_MS };
+      }
       if (create) {
         try {
           await client.create(FleetRollout, hub, create, { signal });
@@ -87,13 +97,13 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
             throw error;
           }
         }
-        if (rejected.delete(idOfKey(key)))
-          events.record(hub, template, {
-            type: "Normal",
-            reason: RECORD_FAILED.replace("Failed", "Succeed"),
-            message: "the change of the template is released",
-          });
       }
+      if (rejected.delete(idOfKey(key)))
+        events.record(hub, template, {
+          type: "Normal",
+          reason: RECORD_FAILED.replace("Failed", "Succeed"),
+          message: create ? "the change of the template is released" : "no change of the template waits to be released",
+        });
       for (const rollout of remove) await unlessChanged(client.delete(FleetRollout, keyOf(hub, rollout), { signal }));
       return done;
     },

@@ -11,6 +11,8 @@ type Rollout = DeepReadonly<FleetRollout>;
 
 export interface ReleasesPlan {
   readonly create?: FleetRollout;
+  /** Why a changed template is not released. */
+  readonly held?: string;
   /** Old ones that no member and no release refers to. */
   readonly remove: readonly Rollout[];
 }
@@ -21,8 +23,8 @@ export const ROLLBACK_WAVE = "rollback";
 /** The Rollout from which the strategy is derived. */
 export interface ReleaseLead {
   readonly name: string;
-  /** What it asks for cannot be carried out over the fleet: only what runs is recorded. */
-  readonly isHeld: boolean;
+  /** What it asks for that cannot be carried out over the fleet: then only what runs is recorded. */
+  readonly refusal: string | undefined;
   /** A return to the last complete release follows the steps as well. */
   readonly returnsInSteps: boolean;
 }
@@ -47,7 +49,9 @@ export function planReleases(
     newest.status.phase === "Paused" ||
     newest.status.phase === "RollingBack";
   const isChanged = newest?.spec.revision !== revision;
-  if (isChanged && (strategy || (newest && isUnfinished)) && !(newest && lead?.isHeld)) {
+  if (isChanged && newest && lead?.refusal !== undefined)
+    return { held: `the Rollout ${lead.name} asks for ${lead.refusal}`, remove: [] };
+  if (isChanged && (strategy || (newest && isUnfinished))) {
     const last = known.find(({ status }) => status?.phase === "Succeeded");
     const isReturn = lead !== undefined && !lead.returnsInSteps && isUnfinished && last?.spec.revision === revision;
     const create = makeRollout(
