@@ -44,9 +44,10 @@ export function testGuide(
   });
 
   test.runIf(hasComponents)("Verification: Karmada's components have pods and logs", async () => {
-    expect(await kubectl("hub", "get", "pods", "-n", "karmada-system")).toMatch(
-      /^karmada-controller-manager-\S+ +1\/1 +Running /m,
-    );
+    // Its process is ready before the API server has read that it renews its Lease.
+    await expect
+      .poll(() => kubectl("hub", "get", "pods", "-n", "karmada-system"))
+      .toMatch(/^karmada-controller-manager-\S+ +1\/1 +Running /m);
     expect(await kubectl("hub", "logs", "-n", "karmada-system", "deployment/karmada-webhook")).toContain(
       "karmada-webhook of hub runs inside Flotilla",
     );
