@@ -493,7 +493,7 @@ describe("a pipeline with permissions in one namespace", () => {
     asPipeline();
 
     await expect(plan(web)).rejects.toThrow(
-      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, federatedresourcequotas.policy.karmada.io, fleetrollouts.flotilla.dev, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, rolloutstrategies.flotilla.dev, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
+      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, federatedresourcequotas.policy.karmada.io, fleetrollouts.flotilla.dev, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, rollouts.rollouts.kruise.io, rolloutstrategies.flotilla.dev, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
     );
   });
 
