@@ -151,6 +151,41 @@ test("a newer template starts again at the first step, one whose pods cannot sta
   ]);
 });
 
+test("an aborted release returns, and the template of before ends it without steps", async () => {
+  await start();
+  await release("web:2");
+  await fleet.run(20_000);
+
+  const aborted = await runCommand(fleet, "rollout", "abort", "rollout/web", "-n", "shop");
+  expect(aborted.code).toBe(0);
+  await fleet.run(40_000);
+  expect(await withImage("web:1")).toEqual([3, 6]);
+  expect((await rollout()).status?.message).toContain("not the template of the hub");
+
+  await release("web:1");
+  await fleet.run(20_000);
+
+  expect(await rollout()).toMatchObject({ status: { phase: "Healthy" } });
+  expect(await condition("Succeeded")).toBe("False Completed");
+});
+
+test("pause and resume of the command steer a release that a Rollout leads", async () => {
+  await start();
+  await release("web:2");
+  await fleet.run(20_000);
+  await fleet.client.patch(Rollout, web, { spec: { strategy: { paused: true } } }, { type: "merge" });
+  await approve();
+  await fleet.run(20_000);
+  expect(await condition("Progressing")).toBe("True Paused");
+  expect((await withImage("web:2")).reduce((sum, count) => sum + count)).toBe(2);
+
+  await runCommand(fleet, "rollout", "resume", "rollout/web", "-n", "shop");
+  await fleet.run(20_000);
+
+  expect((await withImage("web:2")).reduce((sum, count) => sum + count)).toBe(5);
+  expect((await rollout()).spec.strategy.paused).toBe(false);
+});
+
 test("a Rollout with routes of requests holds changes back, and says so", async () => {
   await start({
     steps: [{ replicas: "20%", traffic: "20%", pause: {} }, { replicas: "100%" }],

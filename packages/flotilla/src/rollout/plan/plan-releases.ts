@@ -53,7 +53,8 @@ export function planReleases(
     return { held: `the Rollout ${lead.name} asks for ${lead.refusal}`, remove: [] };
   if (isChanged && (strategy || (newest && isUnfinished))) {
     const last = known.find(({ status }) => status?.phase === "Succeeded");
-    const isReturn = lead !== undefined && !lead.returnsInSteps && isUnfinished && last?.spec.revision === revision;
+    const hasEnded = newest?.status?.phase === "Succeeded";
+    const isReturn = lead !== undefined && !lead.returnsInSteps && !hasEnded && last?.spec.revision === revision;
     const create = makeRollout(
       template,
       revision,
