@@ -1,7 +1,8 @@
 /**
- * `npm run check`: types, lint, format, unused code, layers, the tidy rules, wire names, words and the lock file. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers, determinism, the tidy rules, wire names, words and the lock file. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
+import { checkDeterminism } from "./check/determinism.ts";
 import { checkLayers, renderGraph } from "./check/layers.ts";
 import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
@@ -17,6 +18,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "format", run: () => command("node_modules/oxfmt/bin/oxfmt", ["--list-different", "."]) },
   { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },
   { name: "layers", run: () => checkLayers(sources) },
+  { name: "determinism", run: () => checkDeterminism(sources) },
   { name: "tidy", run: () => checkTidy(sources) },
   { name: "wire names", run: () => checkWireNames(sources) },
   { name: "words", run: () => checkWords(sources) },

@@ -82,7 +82,10 @@ export function makeTemplate(
           replicas,
           selector: { matchLabels: labels },
           template,
-          updateStrategy: { type: "ReCreate", partition, maxUnavailable: 1, maxSurge: 0 },
+          updateStrategy: {
+            type: "RollingUpdate",
+            rollingUpdate: { podUpdatePolicy: "ReCreate", partition, maxUnavailable: 2, maxSurge: 0 },
+          },
         },
       };
     case "Job":

@@ -62,7 +62,7 @@ export function planRun(seed: number): Plan {
   const steps: Step[] = [];
   for (const kind of kinds) {
     steps.push({ afterMs: 0, do: "place", kind, placement: drawPlacement(draw, kind, names) });
-    steps.push({ afterMs: 0, ...drawApply(draw, kind) });
+    steps.push({ afterMs: 0, ...drawApply(draw, kind), partition: kind === "CloneSet" ? seed % 4 : 0 });
   }
   if (draw.chance(0.3)) steps.push({ afterMs: 0, do: "manifest work", member: draw.one(names), value: "1" });
   steps.push({ afterMs: 20_000, do: "override", kind: draw.one(kinds), member: draw.one(names), value: "first" });
@@ -106,7 +106,7 @@ function drawPlacement(draw: Draw, kind: WorkloadKind, names: readonly string[])
   };
 }
 
-function drawApply(draw: Draw, kind: WorkloadKind): Action {
+function drawApply(draw: Draw, kind: WorkloadKind): Extract<Action, { do: "apply" }> {
   return {
     do: "apply",
     kind,

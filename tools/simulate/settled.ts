@@ -131,7 +131,9 @@ const copiesAreAsAsked: Check = function* (state) {
             invariant: "replicas over the fleet equal what the policy asks",
             details: `${name} of ${member} has ${replicasOf(kind, copy)}, and each member should have ${asked}`,
           };
-    if (kind !== "Job")
+    // A member that a partition holds back keeps the previous template.
+    const isHeldBack = Number(template.spec.updateStrategy?.rollingUpdate?.partition ?? 0) > 0;
+    if (kind !== "Job" && !isHeldBack)
       for (const { member, copy } of joined) {
         const image = copy.spec.template.spec.containers[0].image as string;
         if (image !== template.spec.template.spec.containers[0].image)
@@ -153,7 +155,7 @@ const podsRun: Check = function* (state) {
         .list(`/core/pods/${member}/${NAMESPACE}/`)
         .filter(({ metadata }) => metadata.labels?.["app"] === target.name && !metadata.deletionTimestamp);
       const asked = replicasOf(kind, copy);
-      const isPaused = template.spec.paused === true || template.spec.updateStrategy?.paused === true;
+      const isPaused = template.spec.paused === true || template.spec.updateStrategy?.rollingUpdate?.paused === true;
       if (pods.length !== asked && !isPaused)
         yield {
           invariant: "members run what the policies ask",
@@ -215,6 +217,18 @@ const nothingIsLeft: Check = function* (state) {
   }
 };
 
+/** The pods of a workload, on joined members, with the image of its template. */
+function podsOfImage(state: SettledState, target: Target, template: AnyObject): number {
+  const image = template.spec.template.spec.containers[0].image as string;
+  return state.names
+    .filter((member) => clusterOf(state, member))
+    .flatMap((member) => state.members.list(`/core/pods/${member}/${NAMESPACE}/`))
+    .filter(
+      ({ metadata, spec }) =>
+        metadata.labels?.["app"] === target.name && !metadata.deletionTimestamp && spec.containers[0].image === image,
+    ).length;
+}
+
 const statusIsTrue: Check = function* (state) {
   for (const { kind, template, target, bound } of wanted(state)) {
     if (kind === "ConfigMap" || kind === "ClusterRole" || kind === "Job") continue;
@@ -229,6 +243,8 @@ const statusIsTrue: Check = function* (state) {
       for (const field of Object.keys(sum) as (keyof typeof sum)[]) sum[field] += copy.status?.[field] ?? 0;
     }
     if (!isComplete) continue;
+    // A member that a partition holds back has the previous template, so its own number is of another revision.
+    if (kind === "CloneSet") sum.updatedReplicas = podsOfImage(state, target, template);
     for (const field of Object.keys(sum) as (keyof typeof sum)[]) {
       if (kind === StatefulSet.kind && field === "updatedReplicas") continue;
       const shown = (template.status?.[field] ?? 0) as number;

@@ -148,12 +148,14 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
           spec: { template: { spec: { containers: [{ name: "main", image: action.image }] } } },
         });
       case "partition":
-        return change(action.kind, { spec: { updateStrategy: { partition: action.partition } } });
+        return change(action.kind, {
+          spec: { updateStrategy: { rollingUpdate: { partition: action.partition } } },
+        });
       case "pause":
         return change(
           action.kind,
           action.kind === "CloneSet"
-            ? { spec: { updateStrategy: { paused: action.isPaused } } }
+            ? { spec: { updateStrategy: { rollingUpdate: { paused: action.isPaused } } } }
             : { spec: { paused: action.isPaused } },
         );
       case "delete":

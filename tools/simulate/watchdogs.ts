@@ -160,8 +160,8 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
       uid: object.metadata.uid ?? "",
       replicas: object.spec.replicas ?? 1,
       image: object.spec.template.spec.containers[0].image,
-      partition: Number(object.spec.updateStrategy?.partition ?? 0),
-      maxUnavailable: Number(object.spec.updateStrategy?.maxUnavailable ?? 1),
+      partition: Number(object.spec.updateStrategy?.rollingUpdate?.partition ?? 0),
+      maxUnavailable: Number(object.spec.updateStrategy?.rollingUpdate?.maxUnavailable ?? 1),
     };
     const all = versions.get(kind) ?? [];
     const last = all.at(-1);

@@ -6,6 +6,7 @@
  * token. A token that this server issued for another cluster is not sent to others, whose failure would delay it.
  */
 import { AUTHENTICATED_GROUP, MASTERS_GROUP } from "@flotilla/kubernetes";
+import { systemClock } from "@flotilla/base";
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { clusterId } from "../clusters/layer.ts";
@@ -62,7 +63,7 @@ export function createBearerTokens(
     nowMs?: (() => number) | undefined;
   } = {},
 ): BearerTokens {
-  const { accounts, administrators, external, nowMs = Date.now } = options;
+  const { accounts, administrators, external, nowMs = systemClock.now } = options;
   const byDigest = new Map<string, Known>();
   const tokens: BearerTokens = {
     add({ token, user, groups = [], uid, cluster, expiresMs = Number.POSITIVE_INFINITY }) {
