@@ -35,6 +35,13 @@ const cases: Record<string, Plan> = {
       { afterMs: 0, fault: "clock", process: "hub", byMs: 3_600_000 },
     ],
   },
+  "a hub whose clock was set back by an hour notices a member that does not answer": {
+    seed: 340,
+    members: [push("member1"), push("member2")],
+    podMs: 0,
+    isSteady: false,
+    steps: [{ afterMs: 0, fault: "clock", process: "hub", byMs: 3_600_000 }],
+  },
 };
 for (const [behaviour, plan] of Object.entries(cases))
   test(behaviour, async () => {

@@ -162,7 +162,8 @@ export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }
       const loop = loops.get(cluster);
       if (!loop || loop.isLooking || !isAnswered(loop)) return;
       loop.timer?.cancel();
-      const dueMs = loop.lastMs + MIN_PAUSE_MS - clock.now();
+      // A clock that was set back must not postpone it.
+      const dueMs = Math.min(MIN_PAUSE_MS, loop.lastMs + MIN_PAUSE_MS - clock.now());
       if (dueMs <= 0) return start(cluster, loop);
       loop.timer = clock.after(dueMs, () => start(cluster, loop));
     },
