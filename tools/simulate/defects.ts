@@ -61,11 +61,11 @@ export const defects: Readonly<Record<string, Defect>> = {
       ...watched,
       resourceVersion: String(Number(this.#resourceVersion) + 2),`,
   },
-  /** A status is written although it is as it was. */
+  /** The status of a member is written at every probe, although it is as it was. */
   "write when converged": {
-    file: "packages/controller-runtime/src/create-status-writer.ts",
-    was: "      if (equalJson(statusOf(next), statusOf(object))) return;",
-    is: "",
+    file: "packages/flotilla/src/membership/plan-cluster-status.ts",
+    was: "return equalJson(status, before) ? cluster : { ...cluster, status };",
+    is: "return { ...cluster, status };",
   },
   /** The report of a third member is not summed. */
   "forget a member": {
@@ -82,14 +82,20 @@ export const defects: Readonly<Record<string, Defect>> = {
   /** Changes of copies on members are not noticed. */
   "overlook drift": {
     file: `${PROPAGATION}/execute/execute-controller.ts`,
-    was: "      { source: memberObjects.source() },\n",
-    is: "",
+    was: "!isStatusChange(old, object) || deps.interpreter",
+    is: "false && deps.interpreter",
   },
-  /** A binding whose template could not be read counts as one without a template. */
+  /** A binding is created again without asking whether its template is still there. */
   "drop a guard": {
-    file: `${PROPAGATION}/dispatch/dispatch-controller.ts`,
-    was: 'if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };',
-    is: 'if (template === "unknown") return done;',
+    file: `${PROPAGATION}/match/match-controller.ts`,
+    was: "if ((await isGone(key, template, signal)) || !isTemplate(template)) return done;",
+    is: "if (!isTemplate(template)) return done;",
+  },
+  /** A time of the clock before it was set back counts. */
+  "trust a clock": {
+    file: "packages/flotilla/src/membership/prober.ts",
+    was: "const dueMs = Math.min(MIN_PAUSE_MS, loop.lastMs + MIN_PAUSE_MS - clock.now());",
+    is: "const dueMs = loop.lastMs + MIN_PAUSE_MS - clock.now();",
   },
 };
 
