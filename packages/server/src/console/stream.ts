@@ -1,8 +1,8 @@
 /**
  * `/ui/stream`: the one connection through which a page receives everything that changes.
  *
- * A page subscribes to topics. A page that reads slower than data arrives gets a new snapshot instead of a queue; a
- * hidden page gets one message in five seconds.
+ * A page subscribes to topics. A page that reads slower than data arrives gets a new snapshot instead of a queue, and
+ * of logs the newest lines with the number of those that were left out; a hidden page gets one message in five seconds.
  */
 import type { Duplex } from "node:stream";
 import { isObject, messageOf } from "@flotilla/base";
@@ -10,8 +10,9 @@ import type { Clock, Log, Timer } from "@flotilla/base";
 import { loadWebSockets } from "@flotilla/client";
 import type { WebSocket } from "@flotilla/client";
 import { FRAME } from "@flotilla/web";
-import type { ClientMessage, ServerMessage, Topic } from "@flotilla/web";
+import type { ClientMessage, LogsMessage, ServerMessage, Topic } from "@flotilla/web";
 import { openHistoryTopic } from "./history-topic.ts";
+import { mergeBatches } from "./logs-batch.ts";
 import { openLogsTopic } from "./logs-topic.ts";
 import { openObjectTopic } from "./object-topic.ts";
 import type { Session } from "./sessions.ts";
@@ -109,7 +110,10 @@ export async function openStream(
       write(waiting());
     }
   }
-  /** `whole` builds a message that replaces all earlier ones. */
+  /**
+   * `whole` builds a message that replaces all earlier ones of this subscription. Both are called when the message is
+   * sent, and not at all when a later one replaces it.
+   */
   function offer(sub: number, bytes: () => Uint8Array, whole: () => Uint8Array = bytes): void {
     const subscription = subscriptions.get(sub);
     if (!subscription || closing.signal.aborted) return;
@@ -124,8 +128,8 @@ export async function openStream(
     if (typeof message !== "object" || message === null) throw new Error("a message is an object");
     switch (message.type) {
       case "subscribe": {
-        if (!Number.isSafeInteger(message.sub) || typeof message.topic !== "object")
-          throw new Error("a subscription has a number");
+        if (!Number.isSafeInteger(message.sub) || !isObject(message.topic))
+          throw new Error("a subscription has a number and a topic");
         if (subscriptions.size >= MAX_SUBSCRIPTIONS) throw new Error("too many subscriptions");
         subscribe(message.sub, message.topic);
         return;
@@ -222,6 +226,16 @@ export async function openStream(
           .workloads()
           .find(({ kind, namespace, name }) => kind === ref.kind && namespace === ref.namespace && name === ref.name);
         const known = row?.cells.map(({ member }) => member) ?? feed.members().map(({ name }) => name);
+        // Batches are increments: those that wait for a slow or hidden page become one.
+        let unsent: LogsMessage | undefined;
+        const sendBatch = (batch: LogsMessage): void => {
+          const joined = unsent ? mergeBatches(unsent, batch) : batch;
+          unsent = joined;
+          offer(sub, () => {
+            unsent = undefined;
+            return encode({ sub, data: joined });
+          });
+        };
         return openLogsTopic({
           client,
           clock,
@@ -230,11 +244,7 @@ export async function openStream(
           pod: topic.pod,
           container: topic.container,
           tail: Number.isSafeInteger(topic.tail) ? topic.tail : 100,
-          // Lines that a slow page misses are counted, not kept.
-          send: (message) => {
-            if (isBehind) return;
-            send(message);
-          },
+          send: sendBatch,
           fail: (reason) => fail(sub, reason),
           signal,
         });
