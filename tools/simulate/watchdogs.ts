@@ -4,6 +4,7 @@
  */
 import type { StoredWrite } from "./disk.ts";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
+import type { Target } from "./manifests.ts";
 import type { WorkloadKind } from "./plan.ts";
 import type { AnyObject, StoreView } from "./store-view.ts";
 
@@ -141,12 +142,26 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
       report("rights never widen", `${key} allows ${JSON.stringify(role.rules)}`);
   }
 
-  /** In a steady run no user asks for the deletion of a copy. */
+  /** Whether each member has a copy, however many replicas are asked for. */
+  function isEverywhere({ name, namespace }: Target): boolean {
+    const policy = hub.get(
+      namespace
+        ? `/policy.karmada.io/propagationpolicies/hub/${namespace}/place-${name}`
+        : `/policy.karmada.io/clusterpropagationpolicies/hub/place-${name}`,
+    );
+    return policy?.spec.placement.replicaScheduling?.replicaSchedulingType === "Duplicated";
+  }
+
+  /** In a steady run no user asks for the deletion of a copy; a member whose share becomes zero loses it. */
   function checkRemoval(key: string): void {
     if (!isSteady || !isGuarded) return;
-    for (const kind of Object.values(TARGETS))
+    for (const target of Object.values(TARGETS))
       for (const member of names)
-        if (key === `${kind.table}${member}/${kind.path}` && hub.get(`${kind.table}hub/${kind.path}`))
+        if (
+          key === `${target.table}${member}/${target.path}` &&
+          hub.get(`${target.table}hub/${target.path}`) &&
+          isEverywhere(target)
+        )
           report("nothing is removed on a stale view", `${key} was removed, and no user asked for it`);
   }
 
