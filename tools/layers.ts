@@ -56,4 +56,22 @@ export const stages: Readonly<Record<string, readonly string[]>> = {
   // Failover asks the scheduler's own plan whether another cluster fits.
   failover: ["schedule"],
   rebalance: [],
+  "revision-history": [],
+  estimate: [],
+};
+
+/** What several stages use, in folders by subject. A stage may import them; the stages that a subject may import are listed. */
+export const subjects: Readonly<Record<string, readonly string[]>> = {
+  // Warnings to the writer of a policy or a template, from the pure functions of the stages that will read it.
+  admission: ["override", "schedule"],
+  bindings: [],
+  jobs: [],
+  members: [],
+  moves: [],
+  "pods-to-delete": [],
+  policies: [],
+  replicas: [],
+  rules: [],
+  templates: [],
+  works: [],
 };

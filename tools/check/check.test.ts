@@ -46,6 +46,18 @@ describe("layers", () => {
       text: 'import { x } from "../override/b.ts";\n',
       want: [],
     },
+    "a stage may import what several stages use": {
+      path: "packages/flotilla/src/propagation/dispatch/a.ts",
+      text: 'import { x } from "../bindings/b.ts";\n',
+      want: [],
+    },
+    "what several stages use may not import a stage": {
+      path: "packages/flotilla/src/propagation/bindings/a.ts",
+      text: 'import { x } from "../dispatch/b.ts";\n',
+      want: [
+        "packages/flotilla/src/propagation/bindings/a.ts: the subject bindings may not import the stage dispatch (packages/flotilla/src/propagation/dispatch/b.ts)",
+      ],
+    },
     "product code that imports the package of test harnesses is reported": {
       path: "packages/server/src/hub.ts",
       text: 'import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";\n',

@@ -1,6 +1,6 @@
 /** Compares every import of the packages with `tools/layers.ts`, and looks for cycles between packages and folders. */
 import { posix } from "node:path";
-import { packages, stages } from "../layers.ts";
+import { packages, stages, subjects } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
 const IMPORT = /(?:from|import)\s*(\(?)\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
@@ -81,8 +81,12 @@ function checkImport({ file, target }: Import): string[] {
 /** Stages meet in the API objects: one may import another's pure functions only where the table says so. */
 function checkStage(file: string, target: string): string[] {
   const [from = "", to = ""] = [file, target].map((path) => path.slice(STAGES.length).split("/")[0]);
-  if (from === to || to.endsWith(".ts") || from.endsWith(".ts") || stages[from]?.includes(to)) return [];
-  return [`${file}: the stage ${from} may not import the stage ${to} (${target})`];
+  if (from === to || to.endsWith(".ts") || from.endsWith(".ts") || to in subjects) return [];
+  const allowed = stages[from] ?? subjects[from];
+  if (!allowed) return [`${file}: the folder ${from} of propagation is missing from tools/layers.ts`];
+  return allowed.includes(to)
+    ? []
+    : [`${file}: the ${from in stages ? "stage" : "subject"} ${from} may not import the stage ${to} (${target})`];
 }
 
 function betweenPackages({ file, target }: Import): Edge[] {

@@ -42,9 +42,9 @@ export const RETURN_AFTER_SECONDS = "flotilla.dev/return-after-seconds";
 export const UNHEALTHY_SINCE = "flotilla.dev/unhealthy-since";
 /** On a FederatedHPA: how members whose metrics cannot be read count (`conservative`, `ignore` or `hold`). */
 export const MISSING_METRICS = "flotilla.dev/missing-metrics";
-/** eviction: the last automatic moves of a binding, as JSON (`propagation/moves.ts`). */
+/** eviction: the last automatic moves of a binding, as JSON (`propagation/moves/move-history.ts`). */
 export const MOVES = "flotilla.dev/moves";
-/** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/job-record.ts`). */
+/** dispatch: the completions of a Job that members finished before it left them, as JSON (`propagation/jobs/job-record.ts`). */
 export const JOB_RECORD = "flotilla.dev/job-record";
 /** dispatch: the assignment of a FleetRollout for which a member's copy was made (`dispatch/release-copies.ts`). */
 export const RELEASE_STEP = "flotilla.dev/release-step";
@@ -54,13 +54,13 @@ export const STEP_REQUEST = "#";
 export const RELEASE_OBSERVED = "ReleaseObserved";
 /** aggregate, a condition of a binding: the release of its template is complete (`aggregate/count-release.ts`). */
 export const RELEASED = "Released";
-/** match: the pods that a template names for deletion, and their members, as JSON (`propagation/named-pods.ts`). */
+/** match: the pods that a template names for deletion, and their members, as JSON (`propagation/pods-to-delete/named-pods.ts`). */
 export const NAMED_PODS = "flotilla.dev/named-pods";
 /** dispatch: the pods that a member's copy was given for deletion, separated by commas. */
 export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
 /**
  * dependencies: on the binding of a dependency, its unmanaged requirers and their clusters, as JSON
- * (`propagation/unmanaged.ts`).
+ * (`propagation/members/unmanaged.ts`).
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
@@ -72,9 +72,9 @@ export const STALE = "Stale";
 
 // Works.
 
-/** dispatch: the generation of the template with which the pods of the copy last changed (`propagation/pods-since.ts`). */
+/** dispatch: the generation of the template with which the pods of the copy last changed (`propagation/works/pods-since.ts`). */
 export const PODS_SINCE = "flotilla.dev/pods-since";
-/** dispatch, namespaces: a digest of what people asked for with the last change of the copy (`propagation/requested.ts`). */
+/** dispatch, namespaces: a digest of what people asked for with the last change of the copy (`propagation/works/request-digest.ts`). */
 export const REQUEST = "flotilla.dev/request";
 /** namespaces: on Works that contain a namespace, its name. */
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";

@@ -160,29 +160,29 @@ export { aggregateConditions, mergeManifests } from "./ocm/work/manifest-conditi
 export { optionsOf } from "./ocm/work/manifest-options.ts";
 export type { WorkMember } from "./ocm/work/member-objects.ts";
 export { isOwned, untracked } from "./ocm/work/ownership.ts";
-export { matchesAffinity } from "./propagation/cluster-affinity.ts";
-export type { ClusterAffinity } from "./propagation/cluster-affinity.ts";
+export { matchesAffinity } from "./propagation/policies/cluster-affinity.ts";
+export type { ClusterAffinity } from "./propagation/policies/cluster-affinity.ts";
 export { createHubViews } from "./propagation/create-hub-views.ts";
 export type { HubViews } from "./propagation/create-hub-views.ts";
 export { createPropagation } from "./propagation/create-propagation.ts";
-export { createDeletionProtection } from "./propagation/deletion-protection.ts";
+export { createDeletionProtection } from "./propagation/admission/deletion-protection.ts";
 export { readCapacity } from "./propagation/estimate/capacity.ts";
 export type { Capacity } from "./propagation/estimate/capacity.ts";
 export { estimateReplicas, MOST_REPLICAS, readRequest } from "./propagation/estimate/estimate-replicas.ts";
 export { estimateSets, readComponentSet } from "./propagation/estimate/estimate-sets.ts";
 export type { FailoverOptions } from "./propagation/failover/failover-controller.ts";
-export { divideCompletions } from "./propagation/job-completions.ts";
-export type { JobToDivide } from "./propagation/job-completions.ts";
-export { isJob } from "./propagation/plan-job.ts";
-export { isTemplate, isTemplateGroup } from "./propagation/templates.ts";
+export { divideCompletions } from "./propagation/jobs/job-completions.ts";
+export type { JobToDivide } from "./propagation/jobs/job-completions.ts";
+export { isJob } from "./propagation/jobs/plan-job.ts";
+export { isTemplate, isTemplateGroup } from "./propagation/templates/templates.ts";
 export { chooseBestPolicy } from "./propagation/match/best-policy.ts";
 export type { PolicyView } from "./propagation/match/best-policy.ts";
 export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
-export { isFinishedRun } from "./propagation/finished-run.ts";
-export { parseJobRecord } from "./propagation/job-record.ts";
+export { isFinishedRun } from "./propagation/jobs/finished-run.ts";
+export { parseJobRecord } from "./propagation/jobs/job-record.ts";
 export { leaveNote } from "./explain/explain-runs.ts";
 export { STAYS_UNPLACED } from "./explain/plan-template.ts";
 export {
@@ -191,14 +191,14 @@ export {
   policyTargets,
   unjoinedClusters,
   unservedSelectors,
-} from "./propagation/policy-targets.ts";
-export { unservingMembers, unservingText } from "./propagation/unserving-members.ts";
-export type { PlacementUse } from "./propagation/unserving-members.ts";
-export type { ServedKinds } from "./propagation/policy-targets.ts";
-export { templateRequests } from "./propagation/template-requests.ts";
-export { INTERPRETER } from "./propagation/rule-failures.ts";
-export { implicitPriority, matchesResource } from "./propagation/resource-selector.ts";
-export type { ResourceSelector, SelectableResource } from "./propagation/resource-selector.ts";
+} from "./propagation/admission/policy-targets.ts";
+export { unservingMembers, unservingText } from "./propagation/admission/unserving-members.ts";
+export type { PlacementUse } from "./propagation/admission/unserving-members.ts";
+export type { ServedKinds } from "./propagation/admission/policy-targets.ts";
+export { templateRequests } from "./propagation/admission/template-requests.ts";
+export { INTERPRETER } from "./propagation/rules/rule-failures.ts";
+export { implicitPriority, matchesResource } from "./propagation/policies/resource-selector.ts";
+export type { ResourceSelector, SelectableResource } from "./propagation/policies/resource-selector.ts";
 export { assignReplicas } from "./propagation/schedule/assign.ts";
 export type { AssignedCluster, Candidate } from "./propagation/schedule/assign.ts";
 export { createFleet, readCluster, updateFleet } from "./propagation/schedule/fleet.ts";
@@ -217,8 +217,8 @@ export {
   toleratesTaint,
 } from "./propagation/schedule/tolerations.ts";
 export type { Taint, Toleration } from "./propagation/schedule/tolerations.ts";
-export { divideByWeight } from "./propagation/webster.ts";
-export type { ClusterReplicas, WeightedCluster } from "./propagation/webster.ts";
+export { divideByWeight } from "./propagation/replicas/webster.ts";
+export type { ClusterReplicas, WeightedCluster } from "./propagation/replicas/webster.ts";
 export {
   ANSWER_PENDING,
   APPLIED_FAILED,
@@ -248,7 +248,7 @@ export {
   WHOLE,
 } from "./controller-groups.ts";
 export type { ControllerGroup, Shard } from "./controller-groups.ts";
-export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/released-part.ts";
+export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/templates/released-part.ts";
 export { nextOpening } from "./rollout/plan/plan-window.ts";
 export { createReleaseIndex, hasOwnPartition, isReleasable } from "./rollout/release-index.ts";
 export type { ReleaseIndex } from "./rollout/release-index.ts";

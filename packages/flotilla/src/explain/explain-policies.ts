@@ -1,7 +1,7 @@
 /** Explains which policy claimed a resource and why the other candidate policies did not. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { implicitPriority, isOfEveryNamespace, overridePriority } from "../propagation/resource-selector.ts";
+import { implicitPriority, isOfEveryNamespace, overridePriority } from "../propagation/policies/resource-selector.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { ExplainedPolicy } from "./explanation.ts";

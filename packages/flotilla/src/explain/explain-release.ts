@@ -3,8 +3,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { reportRelease, whyBehind } from "../rollout/report-release.ts";
-import { releaseDigest } from "../propagation/released-part.ts";
-import type { Template } from "../propagation/templates.ts";
+import { releaseDigest } from "../propagation/templates/released-part.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import type { ExplainedMember, ExplainedRelease, Problem } from "./explanation.ts";
 
 export interface ReleaseExplanation {

@@ -4,13 +4,13 @@
  */
 import { formatTime, type JsonObject } from "@flotilla/base";
 import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
-import { movesOf } from "../propagation/moves.ts";
-import { isFinishedRun } from "../propagation/finished-run.ts";
+import { movesOf } from "../propagation/moves/move-history.ts";
+import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
 import { finishedVerdicts, planSchedule } from "../propagation/schedule/plan-schedule.ts";
 import { clusterEviction } from "../propagation/schedule/plugins/cluster-eviction.ts";
 import { summariseDecision } from "../propagation/schedule/summarise-decision.ts";
 import type { DecisionSummary } from "../propagation/schedule/summarise-decision.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";

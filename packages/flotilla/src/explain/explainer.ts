@@ -8,7 +8,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { UnknownKindError } from "@flotilla/client";
 import type { PlanningViews } from "../propagation/planning-views.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import type { MemberReader } from "../membership/member-reader.ts";
 import { explain } from "./explain.ts";
 import type { ExplainInput } from "./explain.ts";

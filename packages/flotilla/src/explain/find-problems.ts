@@ -22,9 +22,9 @@ import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
-import { whyAway } from "../propagation/member-away.ts";
-import { namesWithoutMember, unjoinedClusters } from "../propagation/policy-targets.ts";
-import { unservingMembers, unservingText } from "../propagation/unserving-members.ts";
+import { whyAway } from "../propagation/members/member-away.ts";
+import { namesWithoutMember, unjoinedClusters } from "../propagation/admission/policy-targets.ts";
+import { unservingMembers, unservingText } from "../propagation/admission/unserving-members.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */

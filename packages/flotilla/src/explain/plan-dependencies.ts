@@ -8,7 +8,7 @@ import type { Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { bindingConflict } from "../propagation/match/plan-binding.ts";
-import { derivedNameProblem } from "../propagation/derived-names.ts";
+import { derivedNameProblem } from "../propagation/templates/derived-names.ts";
 import {
   formatReferences,
   mayBeNeeded,
@@ -18,7 +18,7 @@ import {
   referencesOf,
 } from "../propagation/dependencies/references.ts";
 import { planAttached } from "../propagation/dependencies/plan-attached.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import { bindingOf, planCopies } from "./plan-template.ts";
 import type { PlanningDependencies, TemplatePlan } from "./plan-template.ts";
 import type { Binding } from "./planned-binding.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { mayCollide } from "./plan-existing.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
 import { planRetained } from "./plan-retained.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 
 /** Two StatefulSets of one name, in the order of the plan: Kubernetes' is applied, OpenKruise's is not. */
 const statefulSet = (apiVersion: string, replicas: number): Template =>

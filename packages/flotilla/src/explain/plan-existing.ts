@@ -7,7 +7,7 @@ import { ApiError, findCondition, gvkOf } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isUnmanaged, mayAdopt, ownerOf } from "../propagation/execute/apply-policy.ts";
-import { isConvertedByCode } from "../propagation/foreign-copies.ts";
+import { isConvertedByCode } from "../propagation/members/foreign-copies.ts";
 import { inServedVersion } from "../delivery/served-kinds.ts";
 import { marks } from "../delivery/marks-ownership.ts";
 import { compareFields } from "../fields/field-changes.ts";

@@ -4,11 +4,11 @@
  */
 import type { DeepReadonly } from "@flotilla/base";
 import type { Work } from "@flotilla/karmada";
-import { isAtHome } from "../propagation/binding-scope.ts";
+import { isAtHome } from "../propagation/bindings/binding-scope.ts";
 import { hasPartition, takesDown } from "../propagation/dispatch/release-copies.ts";
 import type { TemplateRelease } from "../propagation/dispatch/release-copies.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import { observeMembers } from "../rollout/observe-members.ts";
 import { planReleaseStep } from "../rollout/plan/plan-release-step.ts";

@@ -4,7 +4,7 @@ import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { exceededRelease, renderExceeded } from "../propagation/execute/release-limit.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { compareFields } from "../fields/field-changes.ts";
 import { asObserved } from "./plan-existing.ts";

@@ -7,7 +7,7 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { planDivision } from "../propagation/dispatch/plan-works.ts";
-import type { Template } from "../propagation/templates.ts";
+import type { Template } from "../propagation/templates/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { compareFields } from "../fields/field-changes.ts";
 

@@ -11,8 +11,8 @@ import { kruiseAdmissions } from "@flotilla/openkruise";
 import { interpreterAdmissions } from "../interpreter/customization/admissions.ts";
 import { webhookReferences } from "../interpreter/webhook/webhook-references.ts";
 import { createMembershipAdmissions } from "../membership/admissions.ts";
-import { policyTargets } from "../propagation/policy-targets.ts";
-import { templateRequests } from "../propagation/template-requests.ts";
+import { policyTargets } from "../propagation/admission/policy-targets.ts";
+import { templateRequests } from "../propagation/admission/template-requests.ts";
 import type { WorkloadProject } from "./plan-definitions.ts";
 
 export interface InstalledStepOptions {

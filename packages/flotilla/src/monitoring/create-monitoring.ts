@@ -22,7 +22,7 @@ import type { Clock, DeepReadonly, Metric, MetricsText } from "@flotilla/base";
 import type { LaneFigures } from "../delivery/member-lanes.ts";
 import type { PlacementMeter } from "../ocm/placement/meter.ts";
 import type { PipelineMeter } from "../propagation/meter.ts";
-import type { Templates } from "../propagation/templates.ts";
+import type { Templates } from "../propagation/templates/templates.ts";
 import type { Informers, Manager } from "@flotilla/controller-runtime";
 import type { AutoscalingMeter } from "../autoscaling/autoscaling-meter.ts";
 import { autoscalingMetrics, createAutoscalingMeter } from "./autoscaling-meter.ts";

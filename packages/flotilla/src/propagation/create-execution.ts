@@ -13,12 +13,12 @@ import { keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
 import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/execute-controller.ts";
-import { createMemberObjects, refsOf } from "./member-objects.ts";
-import type { DeliveryFor } from "./member-objects.ts";
+import { createMemberObjects, refsOf } from "./members/member-objects.ts";
+import type { DeliveryFor } from "./members/member-objects.ts";
 import type { ExecutionMeter } from "./meter.ts";
 import { createReflectController } from "./reflect/reflect-controller.ts";
-import { createRuleChanges } from "./rule-changes.ts";
-import { createReportRuleFailure } from "./rule-failures.ts";
+import { createRuleChanges } from "./rules/rule-changes.ts";
+import { createReportRuleFailure } from "./rules/rule-failures.ts";
 
 export interface ExecutionDependencies {
   /** The logical cluster of the hub. */

@@ -23,15 +23,15 @@ import type { Client } from "@flotilla/client";
 import type { Informer, Informers } from "@flotilla/controller-runtime";
 import { createQuotaRoom } from "../quota/quota-room.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
-import { clusterScope, namespacedScope } from "./binding-scope.ts";
+import { clusterScope, namespacedScope } from "./bindings/binding-scope.ts";
 import { createPolicyIndex } from "./match/policy-index.ts";
 import { createRenderer } from "./override/renderer.ts";
 import type { PlanningViews } from "./planning-views.ts";
 import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import { createWorkloadGroups, followBindings } from "./schedule/workload-groups.ts";
-import { createTemplates } from "./templates.ts";
-import type { Templates } from "./templates.ts";
-import { heldWorksOfBinding, indexWorks, worksOfBinding } from "./works.ts";
+import { createTemplates } from "./templates/templates.ts";
+import type { Templates } from "./templates/templates.ts";
+import { heldWorksOfBinding, indexWorks, worksOfBinding } from "./works/work-index.ts";
 
 export interface HubViewsDependencies {
   /** The logical cluster of the hub. */

@@ -13,7 +13,7 @@ import type { PrerequisiteListers } from "./match/prerequisites.ts";
 import type { Rendered } from "./override/renderer.ts";
 import type { ScheduleOptions } from "./schedule/schedule-cycle.ts";
 import type { WorkloadGroups } from "./schedule/workload-groups.ts";
-import type { Templates } from "./templates.ts";
+import type { Templates } from "./templates/templates.ts";
 
 export interface PlanningViews extends PrerequisiteListers {
   hub: string;

@@ -10,7 +10,7 @@ import type { Controller, EventRecorders, Informers, ObjectEvent, Source } from 
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { MemberSource } from "../membership/member.ts";
 import type { HubViews } from "../propagation/create-hub-views.ts";
-import { namespacedScope } from "../propagation/binding-scope.ts";
+import { namespacedScope } from "../propagation/bindings/binding-scope.ts";
 import { createAskGate } from "./gates/ask-http.ts";
 import type { AskGate } from "./gates/ask-http.ts";
 import { createGateRunner } from "./gates/run-gates.ts";

@@ -12,8 +12,8 @@ import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/c
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import { bindingName, ResourceBinding } from "@flotilla/karmada";
 import { Rollout } from "@flotilla/openkruise";
-import type { Templates } from "../propagation/templates.ts";
-import { RELIST_RETRY_MS } from "../propagation/templates.ts";
+import type { Templates } from "../propagation/templates/templates.ts";
+import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
 import { hasPartition } from "../propagation/dispatch/release-copies.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { bindingKeyOfRollout, hasOwnPartition } from "./release-index.ts";

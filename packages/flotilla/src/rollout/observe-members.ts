@@ -7,8 +7,8 @@ import { countOf } from "@flotilla/kubernetes";
 import { executionNamespace } from "@flotilla/karmada";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import { APPLIED_FAILED, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_OBSERVED } from "../flotilla-names.ts";
-import { whyAway } from "../propagation/member-away.ts";
-import { targetsOf } from "../propagation/targets.ts";
+import { whyAway } from "../propagation/members/member-away.ts";
+import { targetsOf } from "../propagation/bindings/target-clusters.ts";
 import type { RolloutCluster } from "./kinds/fleet-rollout.ts";
 import type { ObservedMember, Updates } from "./plan/release-state.ts";
 

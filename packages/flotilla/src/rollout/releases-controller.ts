@@ -12,10 +12,10 @@ import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller
 import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
-import { RELIST_RETRY_MS } from "../propagation/templates.ts";
-import type { Templates } from "../propagation/templates.ts";
-import { namespacedScope } from "../propagation/binding-scope.ts";
-import { defineForBindings } from "../propagation/define-for-bindings.ts";
+import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
+import type { Templates } from "../propagation/templates/templates.ts";
+import { namespacedScope } from "../propagation/bindings/binding-scope.ts";
+import { defineForBindings } from "../propagation/bindings/define-for-bindings.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
 import { bindingsOfLead } from "./kruise/lead-keys.ts";

@@ -16,11 +16,11 @@ import { clusterNameOf, Cluster, ResourceBinding, Work } from "@flotilla/karmada
 import type { Pod } from "@flotilla/kubernetes";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
-import { bindingKeyOf, namespacedScope } from "../propagation/binding-scope.ts";
+import { bindingKeyOf, namespacedScope } from "../propagation/bindings/binding-scope.ts";
 import { hasPartition, takesDown } from "../propagation/dispatch/release-copies.ts";
-import { whyAway } from "../propagation/member-away.ts";
-import type { Templates } from "../propagation/templates.ts";
-import { RELIST_RETRY_MS } from "../propagation/templates.ts";
+import { whyAway } from "../propagation/members/member-away.ts";
+import type { Templates } from "../propagation/templates/templates.ts";
+import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
 import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { GateStatus } from "./kinds/fleet-rollout.ts";

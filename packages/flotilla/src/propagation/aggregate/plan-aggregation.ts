@@ -6,14 +6,14 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
-import { withoutOlderPods } from "../pods-since.ts";
-import { targetsOf } from "../targets.ts";
+import { withoutOlderPods } from "../works/pods-since.ts";
+import { targetsOf } from "../bindings/target-clusters.ts";
 import { clusterNameOf, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
-import { STATUS_UNREAD, whyStale } from "../stale-numbers.ts";
+import { STATUS_UNREAD, whyStale } from "../works/stale-numbers.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
 

@@ -5,7 +5,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsIn } from "@flotilla/kubernetes";
 import type { ConditionSums, StatusItem } from "@flotilla/kubernetes";
-import { targetsOf } from "../targets.ts";
+import { targetsOf } from "../bindings/target-clusters.ts";
 import { withReleaseProgress } from "./count-release.ts";
 import type { ReleaseStanding } from "./count-release.ts";
 

@@ -10,7 +10,7 @@ import { createStatusWriter } from "@flotilla/controller-runtime";
 import type { EventRecorder, Informers, StatusWriter } from "@flotilla/controller-runtime";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { STATUS_WINDOW_MS } from "../../delivery/status-timing.ts";
-import type { Templates } from "../templates.ts";
+import type { Templates } from "../templates/templates.ts";
 
 export interface TemplateStatus {
   /** The writer of a kind. Throws `UnknownKindError` when the hub does not serve it in this version. */

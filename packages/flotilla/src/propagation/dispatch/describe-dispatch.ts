@@ -9,7 +9,7 @@ import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { compareFields } from "../../fields/field-changes.ts";
 import type { DecisionInput } from "../../decisions/decision-recorder.ts";
-import { resourceOf } from "../resource-of.ts";
+import { resourceOf } from "../bindings/resource-of.ts";
 
 type Described = Pick<DecisionInput, "type" | "object" | "clusters" | "cause" | "before" | "after">;
 type Works = readonly DeepReadonly<Work>[];

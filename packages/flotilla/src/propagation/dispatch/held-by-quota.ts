@@ -9,7 +9,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { QuotaRoom } from "../../quota/quota-room.ts";
 
-import { requestsOf, sizeOf } from "../size-of.ts";
+import { requestsOf, sizeOf } from "../replicas/template-size.ts";
 
 export interface QuotaHoldDependencies {
   interpreter: Pick<Interpreter, "replicas" | "components" | "levelOf">;

@@ -11,13 +11,13 @@ import { InterpretError } from "@flotilla/kubernetes";
 import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
 import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
 import type { Share } from "@flotilla/kubernetes";
-import { bindingId, bindingRecord } from "../binding-scope.ts";
-import { podsSince } from "../pods-since.ts";
-import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
+import { bindingId, bindingRecord } from "../bindings/binding-scope.ts";
+import { podsSince } from "../works/pods-since.ts";
+import { withoutRecords, withRecordsOf } from "../works/propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
-import { requestDigest, requestRecord } from "../requested.ts";
-import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../targets.ts";
-import { dependencyOn } from "../unmanaged.ts";
+import { requestDigest, requestRecord } from "../works/request-digest.ts";
+import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../bindings/target-clusters.ts";
+import { dependencyOn } from "../members/unmanaged.ts";
 import {
   ANSWER_PENDING,
   APPLIED_FAILED,
@@ -256,7 +256,7 @@ function newWorkId(binding: DeepReadonly<ResourceBinding>, cluster: string): str
 interface WorkSource {
   readonly binding: DeepReadonly<ResourceBinding>;
   readonly template: Template;
-  /** The digest of what people asked for (`requested.ts`). */
+  /** The digest of what people asked for (`works/request-digest.ts`). */
   readonly request: string;
 }
 

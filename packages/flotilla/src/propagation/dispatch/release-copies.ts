@@ -13,7 +13,7 @@ import type { Share } from "@flotilla/kubernetes";
 import { withPartition } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { RELEASE_STEP } from "../../flotilla-names.ts";
-import { withReleasedPart } from "../released-part.ts";
+import { withReleasedPart } from "../templates/released-part.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 

@@ -14,12 +14,12 @@ import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, RecordedEvent } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeClusters } from "../../decisions/describe-clusters.ts";
-import type { BindingScope } from "../binding-scope.ts";
-import { defineForBindings } from "../define-for-bindings.ts";
-import { APPLICATION_FAILURE, placeInRow } from "../move-pauses.ts";
-import { moveOf, withMoves } from "../moves.ts";
-import type { Ending } from "../moves.ts";
-import { resourceOf } from "../resource-of.ts";
+import type { BindingScope } from "../bindings/binding-scope.ts";
+import { defineForBindings } from "../bindings/define-for-bindings.ts";
+import { APPLICATION_FAILURE, placeInRow } from "../moves/move-pauses.ts";
+import { moveOf, withMoves } from "../moves/move-history.ts";
+import type { Ending } from "../moves/move-history.ts";
+import { resourceOf } from "../bindings/resource-of.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
 import { MOVES } from "../../flotilla-names.ts";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
-import { moveOf, movesOf, withMoves } from "../moves.ts";
+import { moveOf, movesOf, withMoves } from "../moves/move-history.ts";
 import { planEvictions } from "./plan-evictions.ts";
 
 const MINUTE = 60_000;

@@ -10,8 +10,8 @@ import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-kar
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime, isObject, type DeepReadonly } from "@flotilla/base";
 import { isConditionTrue } from "@flotilla/apimachinery";
-import type { Ending } from "../moves.ts";
-import { isPurgedDirectly } from "../targets.ts";
+import type { Ending } from "../moves/move-history.ts";
+import { isPurgedDirectly } from "../bindings/target-clusters.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;

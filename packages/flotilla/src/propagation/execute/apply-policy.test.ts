@@ -3,7 +3,7 @@ import { CloneSet } from "@flotilla/openkruise";
 import { customResourceDefinitionOf } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
-import { servesAsItIs } from "../foreign-copies.ts";
+import { servesAsItIs } from "../members/foreign-copies.ts";
 import { isUnmanaged, mayAdopt, planApplyPolicy } from "./apply-policy.ts";
 
 const manifest = (annotations: Record<string, string>, labels: Record<string, string> = {}) =>

@@ -5,7 +5,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
-import { manifestsOf } from "../member-objects.ts";
+import { manifestsOf } from "../members/member-objects.ts";
 
 const BY_TARGET = "execute.scaleTarget";
 

@@ -12,7 +12,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { isContainer } from "../../delivery/holdings.ts";
 import { idOfKey } from "@flotilla/controller-runtime";
 import type { Informer } from "@flotilla/controller-runtime";
-import { manifestsOf } from "../member-objects.ts";
+import { manifestsOf } from "../members/member-objects.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 

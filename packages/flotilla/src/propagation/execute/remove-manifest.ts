@@ -9,7 +9,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { marks } from "../../delivery/marks-ownership.ts";
 import type { Delivery, Removed, RemovePolicy } from "../../delivery/delivery.ts";
 import type { EventRecorder } from "@flotilla/controller-runtime";
-import { refOf } from "../member-objects.ts";
+import { refOf } from "../members/member-objects.ts";
 import { isUnmanaged, ownerOf } from "./apply-policy.ts";
 import type { Departures } from "./departures.ts";
 import { WORK_ID } from "@flotilla/karmada";

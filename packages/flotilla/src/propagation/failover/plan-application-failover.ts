@@ -7,8 +7,8 @@
  */
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime, isObject, type DeepReadonly } from "@flotilla/base";
-import { APPLICATION_FAILURE, tolerationMsOf } from "../move-pauses.ts";
-import { isFinishedRun } from "../finished-run.ts";
+import { APPLICATION_FAILURE, tolerationMsOf } from "../moves/move-pauses.ts";
+import { isFinishedRun } from "../jobs/finished-run.ts";
 import type { Departure } from "./departure.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;

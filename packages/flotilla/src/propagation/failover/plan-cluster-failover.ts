@@ -19,7 +19,7 @@ import {
   type Toleration,
 } from "../schedule/tolerations.ts";
 import { DRAIN_TAINT } from "../../flotilla-names.ts";
-import { isFinishedRun } from "../finished-run.ts";
+import { isFinishedRun } from "../jobs/finished-run.ts";
 import type { Departure } from "./departure.ts";
 
 export interface ClusterPlan {

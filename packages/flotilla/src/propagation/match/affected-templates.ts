@@ -4,9 +4,9 @@ import { selectsClusterScoped } from "@flotilla/karmada";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import { equalJson } from "@flotilla/base";
 import type { ObjectEvent } from "@flotilla/controller-runtime";
-import { matchesResource } from "../resource-selector.ts";
-import { keyOfTemplate } from "../templates.ts";
-import type { Template, TemplateKey, Templates } from "../templates.ts";
+import { matchesResource } from "../policies/resource-selector.ts";
+import { keyOfTemplate } from "../templates/templates.ts";
+import type { Template, TemplateKey, Templates } from "../templates/templates.ts";
 import { alignSelectors } from "./align-selectors.ts";
 import { claimOf, type Policy } from "./plan-match.ts";
 

@@ -1,7 +1,7 @@
 /** Translates a policy's selectors to the version of a template: all versions of one kind are one object. Pure. */
 import { parseApiVersion } from "@flotilla/apimachinery";
-import { matchesResource } from "../resource-selector.ts";
-import type { ResourceSelector, SelectableResource } from "../resource-selector.ts";
+import { matchesResource } from "../policies/resource-selector.ts";
+import type { ResourceSelector, SelectableResource } from "../policies/resource-selector.ts";
 
 interface Selecting {
   readonly spec: { readonly resourceSelectors: readonly ResourceSelector[] };

@@ -5,7 +5,7 @@
 import type { ObjectMeta } from "@flotilla/apimachinery";
 import type { PropagationSpec } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { implicitPriority, type SelectableResource } from "../resource-selector.ts";
+import { implicitPriority, type SelectableResource } from "../policies/resource-selector.ts";
 
 /** The fields of a PropagationPolicy or ClusterPropagationPolicy that matching reads. */
 export type PolicyView = DeepReadonly<{

@@ -3,7 +3,7 @@ import { defined } from "@flotilla/base";
 import { isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
-import type { Template } from "../templates.ts";
+import type { Template } from "../templates/templates.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata } from "./plan-match.ts";
 import type { Policy } from "./plan-match.ts";
 import { ACTIVATED_TEMPLATE } from "../../flotilla-names.ts";

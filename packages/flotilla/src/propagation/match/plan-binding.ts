@@ -8,11 +8,11 @@ import { controllerOf, controllerReference, parseApiVersion, type KubernetesObje
 import { bindingName } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly, omitZero, defined } from "@flotilla/base";
-import { scopeIn } from "../binding-scope.ts";
+import { scopeIn } from "../bindings/binding-scope.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, type Policy } from "./plan-match.ts";
-import type { NamedPods } from "../named-pods.ts";
-import { sizeFields } from "../size-of.ts";
-import type { Size } from "../size-of.ts";
+import type { NamedPods } from "../pods-to-delete/named-pods.ts";
+import { sizeFields } from "../replicas/template-size.ts";
+import type { Size } from "../replicas/template-size.ts";
 import { ACTIVATED_TEMPLATE, DRIFT, NAMED_PODS, RERUN_JOBS, RETURN_AFTER_SECONDS } from "../../flotilla-names.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;

@@ -9,7 +9,7 @@
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { matchesResource } from "../resource-selector.ts";
+import { matchesResource } from "../policies/resource-selector.ts";
 import { chooseBestPolicy, type PolicyView } from "./best-policy.ts";
 import { choosePreemptor } from "./preemption.ts";
 import {

@@ -4,7 +4,7 @@
  */
 import { idOfKey, keyOf } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
-import type { Template } from "../templates.ts";
+import type { Template } from "../templates/templates.ts";
 import { claimOf, type Policy } from "./plan-match.ts";
 
 export interface PolicyEvents {

@@ -4,7 +4,7 @@ import { selectsClusterScoped } from "@flotilla/karmada";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
-import type { Template } from "../templates.ts";
+import type { Template } from "../templates/templates.ts";
 import { alignSelectors } from "./align-selectors.ts";
 import type { Policy } from "./plan-match.ts";
 

@@ -7,7 +7,7 @@ import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { PolicyProblem, ResourceBinding } from "@flotilla/karmada";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import type { Template, TemplateKey } from "../templates.ts";
+import type { Template, TemplateKey } from "../templates/templates.ts";
 import type { Policy } from "./plan-match.ts";
 import { CLUSTER_POLICY_ID, POLICY_ID } from "@flotilla/karmada";
 

@@ -7,7 +7,7 @@
  */
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { implicitPriority, type SelectableResource } from "../resource-selector.ts";
+import { implicitPriority, type SelectableResource } from "../policies/resource-selector.ts";
 import { chooseBestPolicy } from "./best-policy.ts";
 
 type Local = DeepReadonly<PropagationPolicy>;

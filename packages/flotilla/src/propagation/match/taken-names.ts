@@ -3,7 +3,7 @@
  * group, so two objects of different groups can need the same name. The first keeps it; the others are notified, and
  * retried when it is free.
  */
-import type { TemplateKey } from "../templates.ts";
+import type { TemplateKey } from "../templates/templates.ts";
 import { bindingName } from "@flotilla/karmada";
 
 export interface TakenNames {

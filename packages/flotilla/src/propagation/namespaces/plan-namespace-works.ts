@@ -4,9 +4,9 @@ import type { Cluster, Work } from "@flotilla/karmada";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { withoutRecords, withRecordsOf } from "../propagation-bookkeeping.ts";
-import { requestDigest } from "../requested.ts";
-import { isOwnNamespace } from "../templates.ts";
+import { withoutRecords, withRecordsOf } from "../works/propagation-bookkeeping.ts";
+import { requestDigest } from "../works/request-digest.ts";
+import { isOwnNamespace } from "../templates/templates.ts";
 import {
   executionNamespace,
   workName,

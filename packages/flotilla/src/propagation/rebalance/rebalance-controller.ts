@@ -15,8 +15,8 @@ import { defineController, done, unlessChanged } from "@flotilla/controller-runt
 import type { Controller, Lister } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeClusters } from "../../decisions/describe-clusters.ts";
-import { scopeIn } from "../binding-scope.ts";
-import { resourceOf } from "../resource-of.ts";
+import { scopeIn } from "../bindings/binding-scope.ts";
+import { resourceOf } from "../bindings/resource-of.ts";
 import {
   isPending,
   listWorkloads,

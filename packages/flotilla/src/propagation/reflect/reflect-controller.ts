@@ -13,10 +13,10 @@ import { isReleasedFrom } from "../../delivery/marks.ts";
 import { progressTiming } from "../../delivery/status-timing.ts";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
-import { servesAsItIs } from "../foreign-copies.ts";
-import { manifestsOf, refOf } from "../member-objects.ts";
-import type { MemberObjects } from "../member-objects.ts";
-import type { RuleFailure, ReportRuleFailure } from "../rule-failures.ts";
+import { servesAsItIs } from "../members/foreign-copies.ts";
+import { manifestsOf, refOf } from "../members/member-objects.ts";
+import type { MemberObjects } from "../members/member-objects.ts";
+import type { RuleFailure, ReportRuleFailure } from "../rules/rule-failures.ts";
 import { isPreliminary, planReflection, readObject, withoutGeneration } from "./plan-reflection.ts";
 import type { ObservedManifest, ReadingRules } from "./plan-reflection.ts";
 

@@ -28,8 +28,8 @@ import {
 import type { DaemonSet, Owner, RevisionFormat, StatefulSet } from "@flotilla/kubernetes";
 import { defineKeyedController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Informers, Lister, Result } from "@flotilla/controller-runtime";
-import { keyOfTemplate } from "../templates.ts";
-import type { TemplateKey, Templates } from "../templates.ts";
+import { keyOfTemplate } from "../templates/templates.ts";
+import type { TemplateKey, Templates } from "../templates/templates.ts";
 import { planReplicaSets } from "./plan-replica-sets.ts";
 
 export interface RevisionHistoryDependencies {

@@ -9,8 +9,8 @@
  */
 import type { StaticClusterWeight } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { compileAffinity, type ClusterFacts } from "../cluster-affinity.ts";
-import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../webster.ts";
+import { compileAffinity, type ClusterFacts } from "../policies/cluster-affinity.ts";
+import { divideByWeight, type ClusterReplicas, type WeightedCluster } from "../replicas/webster.ts";
 import { currentTerm, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
 import { goSort } from "./go-sort.ts";
 import { takeNamed } from "./take-named.ts";

@@ -5,7 +5,7 @@ import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { describeClusters } from "../../decisions/describe-clusters.ts";
 import type { DecisionInput } from "../../decisions/decision-recorder.ts";
-import { resourceOf } from "../resource-of.ts";
+import { resourceOf } from "../bindings/resource-of.ts";
 import { isFresh } from "./assign.ts";
 import { renderPlaced } from "./plan-events.ts";
 import type { SchedulePlan } from "./plan-schedule.ts";

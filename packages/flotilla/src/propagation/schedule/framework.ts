@@ -8,8 +8,8 @@
 import type { Placement as ApiPlacement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { ResourceBindingSpec, ResourceBindingStatus } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../cluster-affinity.ts";
-import type { RunView } from "../finished-run.ts";
+import { compileAffinity, type ClusterAffinity, type ClusterFacts } from "../policies/cluster-affinity.ts";
+import type { RunView } from "../jobs/finished-run.ts";
 import type { FleetCluster } from "./fleet-cluster.ts";
 import type { Neighbours } from "./workload-groups.ts";
 

@@ -8,18 +8,18 @@
  */
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
-import { isPurgedDirectly } from "../targets.ts";
+import { isPurgedDirectly } from "../bindings/target-clusters.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
 import type { CycleMeter } from "../meter.ts";
 import { createFleet, type Fleet } from "./fleet.ts";
 import { affinityOf, type BindingSpecView, type CycleAffinity } from "./framework.ts";
 import type { ClusterView } from "./fleet-cluster.ts";
-import { clustersOfNamedPods, namedPodsOf } from "../named-pods.ts";
+import { clustersOfNamedPods, namedPodsOf } from "../pods-to-delete/named-pods.ts";
 import { needsScheduling, scheduleType, type BindingView } from "./needs-scheduling.ts";
 import { leaveGracefully, returnDue } from "./return-to-affinity.ts";
 import { scheduleCycle, type CycleResult, type ScheduleOptions, type UnschedulableReason } from "./schedule-cycle.ts";
-import { isFinishedRun } from "../finished-run.ts";
+import { isFinishedRun } from "../jobs/finished-run.ts";
 import type { Neighbours } from "./workload-groups.ts";
 
 export interface ScheduleInput extends ScheduleOptions {

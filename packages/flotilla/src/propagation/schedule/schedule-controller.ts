@@ -18,7 +18,7 @@ import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { quotaRejection } from "../../quota/quota-enforcement.ts";
 import { hasMoreRoom } from "../../quota/quota-room.ts";
-import { resourceOf } from "../resource-of.ts";
+import { resourceOf } from "../bindings/resource-of.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
 import { describeNotPlaced, describePlaced } from "./describe-decision.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Rollout } from "@flotilla/openkruise";
-import { releaseDigest } from "../../propagation/released-part.ts";
+import { releaseDigest } from "../../propagation/templates/released-part.ts";
 import type { FleetRollout, FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { planRolloutStatus } from "./plan-rollout-status.ts";
 import type { LeadInput, RolloutStatus } from "./plan-rollout-status.ts";

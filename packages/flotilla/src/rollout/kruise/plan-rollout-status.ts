@@ -7,7 +7,7 @@ import { formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { nextStep, ROLLOUT_ID, stepsOf } from "@flotilla/openkruise";
 import type { Rollout as KruiseRollout } from "@flotilla/openkruise";
-import { releaseDigest } from "../../propagation/released-part.ts";
+import { releaseDigest } from "../../propagation/templates/released-part.ts";
 import type { FleetRollout } from "../kinds/fleet-rollout.ts";
 import { closedGates } from "../plan/plan-gates.ts";
 import { ROLLBACK_WAVE } from "../plan/plan-releases.ts";

@@ -2,7 +2,7 @@
 import { fnv1a32 } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { releaseDigest, releasedPart } from "../../propagation/released-part.ts";
+import { releaseDigest, releasedPart } from "../../propagation/templates/released-part.ts";
 import type { FleetRollout } from "../kinds/fleet-rollout.ts";
 import type { RolloutStrategy } from "../kinds/rollout-strategy.ts";
 

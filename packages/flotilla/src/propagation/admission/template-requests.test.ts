@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { kindAdmissions } from "@flotilla/server";
+import { AdvancedStatefulSet, CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { Namespace } from "@flotilla/kubernetes";
+import { templateRequests } from "@flotilla/flotilla";
+import { createTestServer } from "../../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
+
+const GROUP = "/apis/apps.kruise.io";
+const labels = { app: "web" };
+const template = (image = "web:1"): object => ({
+  metadata: { labels },
+  spec: { containers: [{ name: "web", image }] },
+});
+const warningsOf = ({ headers }: Answered): string[] =>
+  [headers.warning ?? []].flat().map((text) => text.replace(/^299 - "(.*)"$/, "$1"));
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await createTestServer({
+    admissions: [...kindAdmissions, templateRequests],
+    profiles: {
+      hub: {
+        builtIns: [Namespace],
+        customs: [AdvancedStatefulSet, CloneSet, SidecarSet],
+        objects: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "default" } }],
+      },
+    },
+  });
+});
+
+describe("the writer of a raised partition", () => {
+  const RAISED =
+    "spec.updateStrategy.rollingUpdate.partition: raising it does not roll pods back, because a StatefulSet keeps pods that have the release; release the previous template to replace them";
+  const cases: Record<string, { from?: number; to: number; image?: string; want: string[] }> = {
+    "is warned that a StatefulSet does not roll pods back": { from: 2, to: 5, want: [RAISED] },
+    "is warned if the partition was unset before": { to: 1, want: [RAISED] },
+    "gets no warning for a lower partition": { from: 5, to: 2, want: [] },
+    "gets no warning for another release": { from: 2, to: 5, image: "web:2", want: [] },
+  };
+  for (const [index, [behaviour, { from, to, image, want }]] of Object.entries(cases).entries())
+    test(behaviour, async () => {
+      const path = `${GROUP}/v1beta1/namespaces/default/statefulsets`;
+      const name = `set-${index}`;
+      const created = await server.request("POST", path, {
+        apiVersion: "apps.kruise.io/v1beta1",
+        kind: "StatefulSet",
+        metadata: { name },
+        spec: {
+          replicas: 6,
+          selector: { matchLabels: labels },
+          template: template(),
+          updateStrategy: { rollingUpdate: { partition: from } },
+        },
+      });
+      expect(created.status).toBe(201);
+
+      const answer = await server.request(
+        "PATCH",
+        `${path}/${name}`,
+        { spec: { template: template(image), updateStrategy: { rollingUpdate: { partition: to } } } },
+        { "content-type": "application/merge-patch+json" },
+      );
+
+      expect(answer.status).toBe(200);
+      expect(warningsOf(answer)).toEqual(want);
+    });
+});
+
+test("the writer of pods to delete is warned about names that no pod of the CloneSet can have", async () => {
+  const cloneSet = (podsToDelete: string[]): object => ({
+    apiVersion: "apps.kruise.io/v1beta1",
+    kind: "CloneSet",
+    metadata: { name: "web" },
+    spec: { replicas: 2, selector: { matchLabels: labels }, template: template(), scaleStrategy: { podsToDelete } },
+  });
+  const path = `${GROUP}/v1beta1/namespaces/default/clonesets`;
+  const created = await server.request("POST", path, cloneSet([]));
+  expect(created.status).toBe(201);
+
+  const answer = await server.request(
+    "PATCH",
+    `${path}/web`,
+    { spec: { scaleStrategy: { podsToDelete: ["cart-x2b9k", "web-k4d7p"] } } },
+    { "content-type": "application/merge-patch+json" },
+  );
+
+  expect(warningsOf(answer)).toEqual([
+    "spec.scaleStrategy.podsToDelete: cart-x2b9k cannot be a pod of CloneSet web: the names of its pods begin with web-",
+  ]);
+});
