@@ -1,6 +1,9 @@
 /**
  * The logs of a workload over its members, merged by time: one request per container through the cluster proxy, lines
  * in batches. A browser that is slower than the pods loses lines, and the page shows how many.
+ *
+ * Each member is looked at every few seconds: containers that are new, were restarted, or whose log broke off are
+ * followed from the last line on.
  */
 import { HUB } from "@flotilla/apimachinery";
 import { isObject, messageOf, defined } from "@flotilla/base";
@@ -9,8 +12,12 @@ import { createKindResolver, queryText, readJson, readText, resourcePath } from 
 import type { Client } from "@flotilla/client";
 import { Pod } from "@flotilla/kubernetes";
 import type { LogLine, LogsMessage, ObjectRef } from "@flotilla/web";
-import { objectAt, objectsAt, pause, reasonIn, selectorOf, textAt } from "./json-access.ts";
+import { numberOf, objectAt, objectsAt, pause, reasonIn, selectorOf, textAt } from "./json-access.ts";
+import { createLogPosition } from "./log-position.ts";
+import type { LogPosition } from "./log-position.ts";
 import { memberPath } from "./member-copies.ts";
+import { MAX_OPEN, planFollows, sourceId } from "./plan-follows.ts";
+import type { FoundContainer, KnownContainer } from "./plan-follows.ts";
 
 export interface LogsTopicOptions {
   client: Client;
@@ -25,28 +32,33 @@ export interface LogsTopicOptions {
   signal: AbortSignal;
 }
 
-/** As many as `flotilla logs -f` reads by default, and more. */
-const MAX_CONTAINERS = 20;
 const BATCH_MS = 100;
 const MAX_LINES_PER_BATCH = 500;
 const MAX_LINE = 4_096;
-const RETRY_MS = 1_000;
 const LOOK_MS = 3_000;
 const MAX_TAIL = 1_000;
+const MAX_PODS = 100;
+const MAX_NOTE = 200;
 
-interface Source {
-  member: string;
-  pod: string;
-  container: string;
+interface Followed extends KnownContainer {
+  position: LogPosition;
+  state: LogsMessage["sources"][number]["state"];
+  /** Why it cannot be read. */
+  note: string;
 }
 
-type SourceState = LogsMessage["sources"][number]["state"];
+interface FoundPods {
+  containers: FoundContainer[];
+  hasMore: boolean;
+}
 
 export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
   const { client, clock, ref, members, send, fail, signal } = options;
   const tail = Math.min(MAX_TAIL, Math.max(1, options.tail));
-  const states = new Map<string, Source & { state: SourceState }>();
-  const notes = new Set<string>();
+  const known = new Map<string, Followed>();
+  /** By member. */
+  const notes = new Map<string, string>();
+  const following = new Set<Promise<void>>();
   let lines: LogLine[] = [];
   let lost = 0;
   let timer: Timer | undefined;
@@ -56,11 +68,16 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     timer = undefined;
     if (signal.aborted) return;
     lines.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+    const all = [...known.values()];
+    const failed = all.flatMap(({ member, pod, note }) => (note === "" ? [] : [`${member}/${pod}: ${note}`]));
     send({
       lines,
       lost,
-      notes: [...notes],
-      sources: [...states.values()].map(({ member, pod, container, state }) => ({ member, pod, container, state })),
+      notes: [...new Set([...notes.values(), ...failed])].slice(0, MAX_OPEN),
+      sources: [
+        ...all.filter(({ state }) => state !== "ended").slice(0, 2 * MAX_OPEN),
+        ...all.filter(({ state }) => state === "ended").slice(-MAX_OPEN),
+      ].map(({ member, pod, container, state }) => ({ member, pod, container, state })),
     });
     lines = [];
     lost = 0;
@@ -70,153 +87,190 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
   };
   signal.addEventListener("abort", () => timer?.cancel());
 
-  async function follow(key: string, source: Source): Promise<void> {
-    let since = "";
-    /** The lines of the newest time stamp: a reconnect receives them again. */
-    let newest: string[] = [];
-    while (!signal.aborted) {
-      try {
-        const path = resourcePath({
-          cluster: HUB,
-          group: "",
-          version: "v1",
-          resource: "pods",
-          namespace: ref.namespace,
-          name: source.pod,
-          subresource: "log",
-        });
-        const query = {
-          container: source.container,
-          follow: "true",
-          timestamps: "true",
-          ...defined({
-            tailLines: since === "" ? String(tail) : undefined,
-            sinceTime: since === "" ? undefined : since,
-          }),
-        };
-        const { status, body } = await client.raw(
-          { method: "GET", path: `${memberPath(source.member, path)}${queryText(query)}`, cluster: HUB },
-          signal,
-        );
-        if (status !== 200) throw new Error(reasonIn(await readText(body)));
-        setState(key, "open");
-        for await (const line of linesIn(body)) {
-          const space = line.indexOf(" ");
-          const time = line.slice(0, space);
-          const text = line.slice(space + 1, space + 1 + MAX_LINE);
-          if (time < since || (time === since && newest.includes(text))) continue;
-          if (time !== since) newest = [];
-          newest.push(text);
-          since = time;
-          if (lines.length < MAX_LINES_PER_BATCH) lines.push({ ...source, time, text });
-          else lost += 1;
-          changed();
-        }
-        setState(key, "ended");
-        // The container ended, or the connection was closed in an orderly way: the next look decides.
-        return;
-      } catch (error) {
-        if (signal.aborted) return;
-        setState(key, "failed");
-        notes.add(`${source.member}/${source.pod}: ${messageOf(error).slice(0, 200)}`);
+  /** Reads the log of one container until it ends or fails. */
+  async function follow(followed: Followed): Promise<void> {
+    const { member, pod, container, position } = followed;
+    const settle = (state: Followed["state"], note: string): void => {
+      followed.state = state;
+      followed.isFailed = state === "failed";
+      followed.note = note;
+      changed();
+    };
+    try {
+      const path = pathOfPod(pod, "log");
+      const query = {
+        container,
+        follow: "true",
+        timestamps: "true",
+        ...defined({
+          tailLines: position.since === "" ? String(tail) : undefined,
+          sinceTime: position.since === "" ? undefined : position.since,
+        }),
+      };
+      const { status, body } = await client.raw(
+        { method: "GET", path: `${memberPath(member, path)}${queryText(query)}`, cluster: HUB },
+        signal,
+      );
+      if (status !== 200) throw new Error(reasonIn(await readText(body)));
+      settle("open", "");
+      position.resume();
+      for await (const line of linesIn(body)) {
+        const space = line.indexOf(" ");
+        const time = space < 0 ? line : line.slice(0, space);
+        const text = space < 0 ? "" : line.slice(space + 1, space + 1 + MAX_LINE);
+        if (!position.accept(time, text)) continue;
+        if (lines.length < MAX_LINES_PER_BATCH) lines.push({ member, pod, container, time, text });
+        else lost += 1;
         changed();
-        if (notes.size > MAX_CONTAINERS) return;
       }
-      await pause(clock, RETRY_MS, signal);
+      settle("ended", "");
+    } catch (error) {
+      if (!signal.aborted) settle("failed", messageOf(error).slice(0, MAX_NOTE));
+    } finally {
+      followed.isActive = false;
     }
   }
 
-  function setState(key: string, state: SourceState): void {
-    const known = states.get(key);
-    if (known) known.state = state;
+  async function look(member: string): Promise<void> {
+    const { containers, hasMore } = await podsOf(member);
+    const { open, forget, leftOut } = planFollows(member, containers, known);
+    for (const id of forget) known.delete(id);
+    for (const { isRunning: _isRunning, run, ...source } of open) {
+      const id = sourceId(source);
+      const followed = known.get(id) ?? {
+        ...source,
+        position: createLogPosition(),
+        state: "open",
+        note: "",
+        isActive: true,
+        isFailed: false,
+        run,
+      };
+      followed.run = run;
+      followed.isActive = true;
+      known.set(id, followed);
+      const reading = follow(followed).finally(() => following.delete(reading));
+      following.add(reading);
+    }
+    if (open.length + forget.length > 0) changed();
+    setNote(
+      member,
+      leftOut > 0
+        ? `only ${MAX_OPEN} containers are followed at once; choose members or a pod to see others`
+        : hasMore
+          ? `${member}: only the first ${MAX_PODS} pods are looked at; choose a pod to see others`
+          : "",
+    );
+  }
+
+  function setNote(member: string, note: string): void {
+    if ((notes.get(member) ?? "") === note) return;
+    if (note === "") notes.delete(member);
+    else notes.set(member, note);
     changed();
   }
 
-  async function look(member: string): Promise<void> {
-    const found = await podsOf(member);
-    for (const { name, containers } of found)
-      for (const container of containers) {
-        if (options.pod !== undefined && options.pod !== name) continue;
-        if (options.container !== undefined && options.container !== container) continue;
-        const source = { member, pod: name, container };
-        const key = `${member}/${name}/${container}`;
-        if (states.has(key)) continue;
-        if (states.size >= MAX_CONTAINERS) {
-          notes.add(`only ${MAX_CONTAINERS} containers are followed; choose members or a pod to see others`);
-          continue;
-        }
-        states.set(key, { ...source, state: "open" });
-        void follow(key, source);
-      }
-  }
-
-  async function podsOf(member: string): Promise<{ name: string; containers: string[] }[]> {
-    if (ref.kind === "Pod") return [await readPod(member, ref.name)];
+  async function podsOf(member: string): Promise<FoundPods> {
+    const isWanted = ({ pod, container }: FoundContainer): boolean =>
+      (options.pod === undefined || options.pod === pod) &&
+      (options.container === undefined || options.container === container);
+    const found = (pods: readonly JsonObject[], hasMore: boolean): FoundPods => ({
+      containers: pods.flatMap((pod) => containersOf(member, pod)).filter(isWanted),
+      hasMore,
+    });
+    const single = ref.kind === "Pod" ? ref.name : options.pod;
+    if (single !== undefined) {
+      const pod = await getJson(member, pathOfPod(single));
+      return found(pod ? [pod] : [], false);
+    }
     const kind = await kinds.resolve(ref);
-    const owner = await getJson(
-      member,
-      resourcePath({
-        cluster: HUB,
-        group: kind.group,
-        version: kind.storageVersion,
-        resource: kind.plural,
-        namespace: ref.namespace,
-        name: ref.name,
-      }),
-    );
+    const { group, storageVersion: version, plural: resource } = kind;
+    const { namespace, name } = ref;
+    const owner = await getJson(member, resourcePath({ cluster: HUB, group, version, resource, namespace, name }));
+    if (!owner) throw new Error(`${ref.kind} ${namespace}/${name} not found`);
     const selector = selectorOf(owner);
-    if (selector === "") return [];
-    const list = await getJson(
-      member,
-      `${resourcePath({ cluster: HUB, group: Pod.group, version: Pod.storageVersion, resource: Pod.plural, namespace: ref.namespace })}${queryText({ labelSelector: selector, limit: "100" })}`,
-    );
-    return objectsAt(list, "items").map(podOf);
+    if (selector === "") return found([], false);
+    const query = { labelSelector: selector, limit: String(MAX_PODS) };
+    const list = await getJson(member, `${pathOfPods()}${queryText(query)}`);
+    return found(objectsAt(list, "items"), textAt(objectAt(list, "metadata"), "continue") !== "");
   }
 
-  async function readPod(member: string, name: string): Promise<{ name: string; containers: string[] }> {
-    return podOf(
-      await getJson(
-        member,
-        resourcePath({ cluster: HUB, group: "", version: "v1", resource: "pods", namespace: ref.namespace, name }),
-      ),
-    );
-  }
+  const pathOfPods = (): string =>
+    resourcePath({
+      cluster: HUB,
+      group: Pod.group,
+      version: Pod.storageVersion,
+      resource: Pod.plural,
+      namespace: ref.namespace,
+    });
+  const pathOfPod = (name: string, subresource?: string): string =>
+    resourcePath({
+      cluster: HUB,
+      group: Pod.group,
+      version: Pod.storageVersion,
+      resource: Pod.plural,
+      namespace: ref.namespace,
+      name,
+      ...defined({ subresource }),
+    });
 
-  async function getJson(member: string, path: string): Promise<JsonObject> {
+  /** Undefined when it does not exist. */
+  async function getJson(member: string, path: string): Promise<JsonObject | undefined> {
     const { status, body } = await client.raw(
       { method: "GET", path: memberPath(member, path), cluster: HUB, headers: { accept: "application/json" } },
       signal,
     );
-    if (status !== 200) throw new Error(reasonIn(await readText(body)));
+    if (status !== 200) {
+      const reason = reasonIn(await readText(body));
+      if (status === 404) return undefined;
+      throw new Error(reason);
+    }
     const answer = await readJson(body);
     return isObject(answer) ? answer : {};
+  }
+
+  /** A member that does not answer delays no other. */
+  async function lookRepeatedly(member: string): Promise<void> {
+    while (!signal.aborted) {
+      try {
+        await look(member);
+      } catch (error) {
+        if (signal.aborted) return;
+        setNote(member, `${member}: ${messageOf(error).slice(0, MAX_NOTE)}`);
+      }
+      await pause(clock, LOOK_MS, signal);
+    }
   }
 
   if (members.length === 0) {
     fail("no member has a copy of this workload");
     return;
   }
-  while (!signal.aborted) {
-    await Promise.all(
-      members.map((member) =>
-        look(member).catch((error: unknown) => {
-          if (signal.aborted) return;
-          notes.add(`${member}: ${messageOf(error).slice(0, 200)}`);
-          changed();
-        }),
-      ),
-    );
-    changed();
-    // New pods of a release are followed too.
-    await pause(clock, LOOK_MS, signal);
-  }
+  changed();
+  await Promise.all(members.map(lookRepeatedly));
+  await Promise.all(following);
 }
 
-function podOf(pod: JsonObject): { name: string; containers: string[] } {
-  return {
-    name: textAt(objectAt(pod, "metadata"), "name"),
-    containers: objectsAt(objectAt(pod, "spec"), "containers").map((container) => textAt(container, "name")),
-  };
+function containersOf(member: string, pod: JsonObject): FoundContainer[] {
+  const name = textAt(objectAt(pod, "metadata"), "name");
+  const statuses = new Map(
+    objectsAt(objectAt(pod, "status"), "containerStatuses").map((status) => [textAt(status, "name"), status]),
+  );
+  return objectsAt(objectAt(pod, "spec"), "containers").map((each) => {
+    const container = textAt(each, "name");
+    const status = statuses.get(container);
+    return {
+      member,
+      pod: name,
+      container,
+      isRunning: isObject(objectAt(status, "state")["running"]),
+      run: [
+        textAt(objectAt(pod, "metadata"), "uid"),
+        textAt(status, "containerID"),
+        numberOf(status?.["restartCount"]),
+      ].join(),
+    };
+  });
 }
 
 async function* linesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
