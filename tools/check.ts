@@ -8,6 +8,7 @@ import { checkTidy } from "./check/tidy.ts";
 import { listSources } from "./check/sources.ts";
 import { readSupplyChain } from "./check/supply-chain.ts";
 import { checkWireNames } from "./check/wire-names.ts";
+import { checkUnusedExports } from "./check/unused-exports.ts";
 import { checkWords } from "./check/words.ts";
 
 const sources = listSources();
@@ -17,6 +18,7 @@ const steps: { name: string; run(): string[] }[] = [
   { name: "lint", run: () => command("node_modules/oxlint/bin/oxlint", ["--quiet"]) },
   { name: "format", run: () => command("node_modules/oxfmt/bin/oxfmt", ["--list-different", "."]) },
   { name: "unused", run: () => command("node_modules/knip/bin/knip.js", ["--no-progress"]) },
+  { name: "unused exports", run: () => checkUnusedExports(sources) },
   { name: "layers", run: () => checkLayers(sources) },
   { name: "determinism", run: () => checkDeterminism(sources) },
   { name: "tidy", run: () => checkTidy(sources) },

@@ -30,7 +30,8 @@ import {
 } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager, createWriteThroughClient } from "@flotilla/controller-runtime";
-import { bindByBinding, createSimulation } from "@flotilla/simulation";
+import { createSimulation } from "@flotilla/simulation";
+import { bindByBinding } from "@flotilla/testing/simulation/bind-by-binding.ts";
 import { createWorkloadControllers } from "@flotilla/server";
 import { realBinaries, startKube } from "../programs/kube.ts";
 

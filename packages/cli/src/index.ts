@@ -49,7 +49,7 @@ export { commandHint } from "./command-hint.ts";
 export { fleetQuestions } from "./fleet-questions.ts";
 export type { FleetSummaries } from "./fleet-questions.ts";
 export type { FleetStatus, MemberStatus } from "./status/fleet-status.ts";
-export { findKubectl, fromPackage } from "./kubectl.ts";
+export { fromPackage, seekKubectl } from "./kubectl.ts";
 export type { Kubectl } from "./kubectl.ts";
 export type { Terminal } from "./terminal.ts";
 export { createOutput } from "./output.ts";

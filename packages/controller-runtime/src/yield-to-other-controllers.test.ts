@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { silentLog } from "@flotilla/base";
 import { defineKeyedController } from "./define-controller.ts";
 import { done } from "./runtime-controller.ts";
-import { yieldToOtherControllers as standAside } from "./yield-to-other-controllers.ts";
+import { yieldToOtherControllers } from "./yield-to-other-controllers.ts";
 import type { YieldConditions as Elsewhere } from "./yield-to-other-controllers.ts";
 import type { Result, RunContext } from "./runtime-controller.ts";
 
@@ -33,7 +33,7 @@ for (const [behaviour, { elsewhere, want }] of Object.entries(cases)) {
         },
       });
 
-      const result = await standAside(controller, elsewhere).reconcile(key, {
+      const result = await yieldToOtherControllers(controller, elsewhere).reconcile(key, {
         log: silentLog,
         signal: new AbortController().signal,
       } as RunContext);

@@ -202,7 +202,7 @@ export type { ResourceSelector, SelectableResource } from "./propagation/policie
 export { assignReplicas } from "./propagation/schedule/assign.ts";
 export type { AssignedCluster, Candidate } from "./propagation/schedule/assign.ts";
 export { createFleet, readCluster, updateFleet } from "./propagation/schedule/fleet.ts";
-export { createView, currentAffinity } from "./propagation/schedule/framework.ts";
+export { affinityOf, createView, currentTerm } from "./propagation/schedule/framework.ts";
 export type { BindingSpecView, BindingStatusView } from "./propagation/schedule/framework.ts";
 export type { ClusterView } from "./propagation/schedule/fleet-cluster.ts";
 export { planSchedule } from "./propagation/schedule/plan-schedule.ts";

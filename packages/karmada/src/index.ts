@@ -79,8 +79,6 @@ export {
   clusterNameOf,
   clusterOfAgentRole,
   clusterOfAgentUser,
-  derivedServiceName,
-  endpointSliceName,
   executionNamespace,
   impersonationSecretName,
   isReservedNamespace,

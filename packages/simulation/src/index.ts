@@ -24,4 +24,4 @@ export type { MemberNetwork } from "./network/member-network.ts";
 export { throughAgentNetwork } from "./network/members-to-hub.ts";
 export type { NodeOptions } from "./nodes/nodes.ts";
 export { standardStorageClass } from "./volumes/storage-class.ts";
-export { bindByBinding } from "./placement/binding.ts";
+export type { Bind } from "./placement/binding.ts";

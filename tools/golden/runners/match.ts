@@ -4,7 +4,6 @@ import type { Json, JsonObject } from "@flotilla/base";
 import {
   chooseBestPolicy,
   createView,
-  currentAffinity,
   filterPlugins,
   implicitPriority,
   matchesAffinity,
@@ -15,6 +14,7 @@ import {
   readCluster,
   scorePlugins,
 } from "@flotilla/flotilla";
+import { currentAffinity } from "./current-affinity.ts";
 import type {
   BindingSpecView,
   BindingStatusView,

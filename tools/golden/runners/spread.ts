@@ -1,13 +1,7 @@
 /** `spread.jsonl`: a whole scheduling cycle, from clusters and a binding to clusters with replicas. */
 import type { JsonObject } from "@flotilla/base";
-import {
-  createFleet,
-  createView,
-  currentAffinity,
-  filterPlugins,
-  renderFitError,
-  scheduleCycle,
-} from "@flotilla/flotilla";
+import { createFleet, createView, filterPlugins, renderFitError, scheduleCycle } from "@flotilla/flotilla";
+import { currentAffinity } from "./current-affinity.ts";
 import type { BindingSpecView, BindingStatusView, ClusterView, CycleInput } from "@flotilla/flotilla";
 import { compareResults } from "../compare.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";

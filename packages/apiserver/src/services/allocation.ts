@@ -5,7 +5,7 @@
  * otherwise the Service is admitted again. So two Services created concurrently never get the same number, and a dry
  * run, which stores nothing, allocates nothing. On a store that several servers share, numbers are claimed as well.
  */
-import { allocatedToService as heldByService, prepareService, Service } from "@flotilla/kubernetes";
+import { allocatedToService, prepareService, Service } from "@flotilla/kubernetes";
 import type { AdmissionStep, Reservation, Review } from "@flotilla/apimachinery";
 import type { Allocated as Drawn, ServicePools } from "@flotilla/kubernetes";
 import type { Random } from "@flotilla/base";
@@ -100,8 +100,8 @@ export function createServiceAllocation({ cache, random }: { cache: Cache; rando
   /** Marks the numbers that the Service did not hold before as taken, until its event arrives or storing fails. */
   async function reserveNumbers(review: Review<Service>): Promise<Reservation | "stale" | undefined> {
     const { cluster, namespace = "", object, oldObject } = review;
-    const now = heldByService(object);
-    const before = oldObject ? heldByService(oldObject) : { addresses: [], ports: [] };
+    const now = allocatedToService(object);
+    const before = oldObject ? allocatedToService(oldObject) : { addresses: [], ports: [] };
     const { addresses, ports } = holdings.of(cluster);
     const key = `${SERVICES_PREFIX}${cluster}/${namespace}/${object.metadata.name}`;
     const taken: Taken[] = [];

@@ -6,7 +6,7 @@
  * event arrives; a number that seems to be held is checked in the store before a request is rejected. So both
  * directions are exact within one process; several API servers on one store also claim their numbers (`claims`).
  */
-import { allocatedToService as heldByService } from "@flotilla/kubernetes";
+import { allocatedToService } from "@flotilla/kubernetes";
 import type { Service } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
@@ -51,7 +51,7 @@ class ClusterHoldings {
 export function heldIn(entry: CachedEntry | undefined): Held {
   if (!entry || isMarker(entry)) return NOTHING;
   const service = (knownObject(entry) ?? JSON.parse(new TextDecoder().decode(entry.value))) as DeepReadonly<Service>;
-  const { addresses, ports } = heldByService(service);
+  const { addresses, ports } = allocatedToService(service);
   return { addresses: addresses.flatMap((text) => parseClusterAddress(text) ?? []), ports };
 }
 

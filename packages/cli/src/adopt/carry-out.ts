@@ -35,7 +35,7 @@ import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 import type { Adopted, AdoptedMember } from "./adopted.ts";
 
-export interface CarryOut {
+interface CarryOut {
   client: Client;
   readers: Readers;
   interpreter: Pick<Interpreter, "retain">;

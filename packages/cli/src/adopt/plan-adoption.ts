@@ -25,7 +25,7 @@ import type { Found, Readers } from "./select.ts";
 import { strip, titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 
-export interface AdoptionOptions {
+interface AdoptionOptions {
   readers: Readers;
   /** Adopt the objects' dependencies too. */
   deps: boolean;

@@ -12,7 +12,7 @@ import { titleOf } from "./strip.ts";
 export type Readers = ReadonlyMap<string, MemberReader>;
 
 /** Objects of one type: the named ones, or without names all that `labelSelector` selects. */
-export interface Selection {
+interface Selection {
   type: string;
   names: readonly string[];
 }
@@ -23,7 +23,7 @@ export interface Found {
   copies: readonly [Copy, ...Copy[]];
 }
 
-export interface SelectOptions {
+interface SelectOptions {
   readers: Readers;
   namespace: string;
   labelSelector?: string;

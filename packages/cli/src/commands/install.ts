@@ -181,7 +181,7 @@ interface Installed {
 const MAX_SHOWN = 200;
 
 /** Pure. */
-export function renderInstalled({ server, before, isDryRun, changes, written, address }: Installed): string {
+function renderInstalled({ server, before, isDryRun, changes, written, address }: Installed): string {
   const count = (change: ObjectChange["change"]): number => changes.filter((each) => each.change === change).length;
   const summary = (["created", "changed", "removed", "unchanged"] as const)
     .filter((change) => count(change) > 0)

@@ -186,7 +186,7 @@ export async function untilReady(
   }
 }
 
-export function renderJoined({ metadata, status }: DeepReadonly<Cluster>): string {
+function renderJoined({ metadata, status }: DeepReadonly<Cluster>): string {
   const nodes = status?.nodeSummary?.totalNum ?? 0;
   return `cluster ${metadata.name} has joined: ${status?.kubernetesVersion ?? "unknown version"}, ${nodes} node${nodes === 1 ? "" : "s"}, ready`;
 }

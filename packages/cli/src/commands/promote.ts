@@ -89,7 +89,7 @@ async function waitUntilServing(
 }
 
 /** Pure. */
-export function renderState(state: StandbyState, nowMs: number): string {
+function renderState(state: StandbyState, nowMs: number): string {
   const { server, objects, revision, term, isComplete, seenAt, problem } = state;
   if (state.state === "promoted")
     return `promoted to term ${term}; the former hub ${server} is ${state.isFenced ? "ended" : "not ended yet, because it does not answer"}`;

@@ -146,7 +146,7 @@ const uiPort = (asked: number | undefined, port: number): number =>
   asked ?? (port === 0 || port === MAX_PORT ? 0 : port + 1);
 const MAX_PORT = 65_535;
 
-export interface ReadyPage {
+interface ReadyPage {
   ephemeral: boolean;
   /** The value of --members; undefined if it was not given. */
   asked: number | undefined;

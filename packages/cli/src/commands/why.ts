@@ -82,7 +82,7 @@ interface WhyQuestion {
   notify?(text: string): void;
 }
 
-export function readResource([first = "", second]: readonly string[]): { type: string; name: string } {
+function readResource([first = "", second]: readonly string[]): { type: string; name: string } {
   const slash = first.indexOf("/");
   const [type, name] = slash < 0 ? [first, second] : [first.slice(0, slash), first.slice(slash + 1)];
   if (!type || !name || (slash >= 0 && second !== undefined))

@@ -46,7 +46,7 @@ const PAGE = 100;
 /** More objects of a kind are not checked, and the check reports so. */
 const MAX_OBJECTS = 100_000;
 
-export interface ListsOptions {
+interface ListsOptions {
   client: Client;
   signal: AbortSignal;
   /** Reduces each object before it is kept: one page may be large, a hundred thousand objects may not. */

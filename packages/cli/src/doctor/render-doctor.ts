@@ -24,7 +24,7 @@ const WORDS: Readonly<Record<Verdict, string>> = {
   skipped: "skipped",
 };
 
-export interface Page {
+interface Page {
   paint: Paint;
   width?: number | undefined;
 }

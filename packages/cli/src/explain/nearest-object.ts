@@ -13,7 +13,7 @@ const MAX_NAMESPACES = 3;
 /** Names that are compared with one that does not exist. */
 const MAX_NAMES = 500;
 
-export interface MissingObject {
+interface MissingObject {
   kind: AnyKind | Kind;
   namespace?: string | undefined;
   name: string;

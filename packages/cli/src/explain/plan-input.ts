@@ -29,7 +29,7 @@ import type { PlannedRelease } from "./planned-releases.ts";
 import { planOcmChanges } from "./work-changes.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 
-export interface PlanInput extends ApplyInput {
+interface PlanInput extends ApplyInput {
   /** Members to exclude. */
   without: readonly string[];
 }

@@ -14,7 +14,7 @@ import type { DeletionContents } from "./deletion-contents.ts";
 import { bindingOf, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
 import type { Deletion } from "./wait-gone.ts";
 
-export interface DeleteOptions {
+interface DeleteOptions {
   deletions: readonly Deletion[];
   /** Without confirmation. */
   yes: boolean;
@@ -24,7 +24,7 @@ export interface DeleteOptions {
   waitMs?: number;
 }
 
-export interface DeleteTools {
+interface DeleteTools {
   client: Client;
   clock: Clock;
   signal: AbortSignal;

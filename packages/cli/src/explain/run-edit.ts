@@ -17,13 +17,13 @@ import { applyPlanned, checkCanConfirm, makePlan } from "./run-apply.ts";
 import type { ApplyOptions, ApplyTools } from "./run-apply.ts";
 import type { PlannedFleet } from "./plan-input.ts";
 
-export interface EditOptions extends Pick<ApplyOptions, "yes" | "waitMs"> {
+interface EditOptions extends Pick<ApplyOptions, "yes" | "waitMs"> {
   kind: AnyKind;
   namespace?: string;
   name: string;
 }
 
-export interface EditTools extends ApplyTools {
+interface EditTools extends ApplyTools {
   terminal: Pick<Terminal, "canAsk" | "ask" | "edit">;
 }
 

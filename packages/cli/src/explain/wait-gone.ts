@@ -19,7 +19,7 @@ export interface Deletion {
   name: string;
 }
 
-export interface WaitTools {
+interface WaitTools {
   client: Client;
   clock: Clock;
   signal: AbortSignal;

@@ -10,6 +10,7 @@ import { createKindResolver, find, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { FleetRollout, releasesOf } from "@flotilla/flotilla";
 import type { RolloutStrategy } from "@flotilla/flotilla";
+import { isClaimed } from "./apply-order.ts";
 import { textOf } from "../members/json-parts.ts";
 import { isForbidden } from "../members/members-places.ts";
 
@@ -37,7 +38,7 @@ export async function waitUntilRecorded(
   }
 }
 
-/** Of the manifests in the namespace, the objects that the hub has already. */
+/** Of the manifests in the namespace, the objects that the hub has and that a policy has claimed: nothing runs of others. */
 async function readStored(
   manifests: readonly JsonObject[],
   namespace: string,
@@ -59,5 +60,5 @@ async function readStored(
       }
     }),
   );
-  return found.filter((object) => object !== undefined);
+  return found.filter((object) => object !== undefined).filter(isClaimed);
 }

@@ -18,7 +18,7 @@ const MAX_OBJECTS = 10;
 const MAX_MEMBERS = 3;
 const TIMEOUT_MS = 3_000;
 
-export interface SampleQuestion {
+interface SampleQuestion {
   client: Client;
   clock: Clock;
   signal: AbortSignal;

@@ -25,7 +25,7 @@ import type { HubSamples } from "./hub-samples.ts";
 import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./fixture-runs.ts";
 import type { Outcome } from "./fixture-runs.ts";
 
-export interface InterpretContext {
+interface InterpretContext {
   output: Output;
   clock: Clock;
   reach: Reach & {

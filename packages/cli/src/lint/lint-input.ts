@@ -15,12 +15,12 @@ import type { LintRule } from "./rule.ts";
 import { RULES } from "./rules/index.ts";
 
 /** The hub to use: an in-process one, or a real one. */
-export interface AskedHub {
+interface AskedHub {
   client: Client;
   isReal: boolean;
 }
 
-export interface LintInput {
+interface LintInput {
   sources: readonly Source[];
   rules: readonly LintRule[];
   strict: boolean;

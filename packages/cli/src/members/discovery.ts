@@ -14,7 +14,7 @@ const ACCEPT = ["v2", "v2beta1"]
   .concat("application/json")
   .join(",");
 
-export type AskPath = (path: string, accept?: string) => Promise<JsonObject>;
+type AskPath = (path: string, accept?: string) => Promise<JsonObject>;
 
 export async function readTypes(ask: AskPath): Promise<ServedType[]> {
   const [core, groups] = await Promise.all([ask("/api", ACCEPT), ask("/apis", ACCEPT)]);

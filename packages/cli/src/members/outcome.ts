@@ -39,7 +39,7 @@ export function nowhere(
   );
 }
 
-export interface Asked {
+interface Asked {
   targets: readonly Target[];
   /** Clusters were named explicitly, so each of them must serve the type. */
   areNamed: boolean;
@@ -48,7 +48,7 @@ export interface Asked {
 }
 
 /** Lines for standard error. Any of them except notes means exit code 1. */
-export interface Problems {
+interface Problems {
   lines: string[];
   /** Expected conditions worth knowing: unreachable pull-mode members that were not named. */
   notes: string[];

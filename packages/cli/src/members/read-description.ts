@@ -47,7 +47,7 @@ export interface DescribedBinding {
 const MAX_EVENTS = 30;
 const MAX_FAILURES = 3;
 
-export interface DescribeQuestion {
+interface DescribeQuestion {
   word: string;
   name: string;
   namespace: string;

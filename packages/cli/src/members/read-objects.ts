@@ -30,7 +30,7 @@ export interface Selection {
 }
 
 /** The objects of one type on one cluster. */
-export interface Answered {
+interface Answered {
   type: ServedType;
   /** Tables, lists or objects, as the server sent them. */
   pages: JsonObject[];

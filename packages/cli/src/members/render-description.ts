@@ -7,7 +7,7 @@ import type { DescribedBinding, Description } from "./read-description.ts";
 import { summariseObject } from "./summarise-object.ts";
 import { harmless } from "./table.ts";
 
-export interface DescriptionPage {
+interface DescriptionPage {
   nowMs: number;
   /** Columns of the terminal; if unset, lines are not wrapped. */
   width: number | undefined;

@@ -14,7 +14,7 @@ import { findPods } from "./pods.ts";
 import type { FoundPod, FoundPods } from "./pods.ts";
 import type { Terminal } from "../terminal.ts";
 
-export interface ExecOptions {
+interface ExecOptions {
   /** `web-1` or `deployment/web`. */
   named: string;
   namespace: string;

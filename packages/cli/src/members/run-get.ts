@@ -39,7 +39,7 @@ export interface GetOptions {
   format: string;
 }
 
-export interface GetTools {
+interface GetTools {
   asking: Asking;
   client: Client;
   output: Output;

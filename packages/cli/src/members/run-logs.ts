@@ -39,7 +39,7 @@ export interface LogsOptions {
   maxRequests: number;
 }
 
-export interface LogsTools {
+interface LogsTools {
   asking: Asking;
   client: Client;
   output: Output;
@@ -47,7 +47,7 @@ export interface LogsTools {
 }
 
 /** A container whose log is read. */
-export interface LogSource {
+interface LogSource {
   pod: FoundPod;
   container: string;
 }

@@ -25,7 +25,7 @@ import { readOneObject } from "./read-objects.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
-export interface WaitTools {
+interface WaitTools {
   asking: Asking;
   client: Client;
   interpreter: Pick<Interpreter, "health" | "ownerOf">;
@@ -60,7 +60,7 @@ interface Waiting {
 }
 
 /** The progress of one cluster; without a reason it is done. */
-export interface ClusterProgress extends Standing {
+interface ClusterProgress extends Standing {
   cluster: string;
 }
 

@@ -66,8 +66,11 @@ export function planRelease(
     const same = sameRevision(rollout, known);
     return { ...rollout, status: planReleaseStep({ rollout, members: seen, updates, inherited, same, nowMs }).status };
   };
-  // What runs when its strategy arrives is recorded first. A strategy of the same files arrives before the change.
-  const stored = recorded.length > 0 ? undefined : storedOf?.(template);
+  // What runs when its strategy arrives is recorded first. A strategy of the same files arrives before the change. A
+  // template without a binding has no copies, so nothing of it runs: its first copies have what is applied now.
+  const { name, namespace } = binding.metadata;
+  const isBound = views.bindings.get({ cluster: views.hub, namespace, name }) !== undefined;
+  const stored = recorded.length > 0 || !isBound ? undefined : storedOf?.(template);
   const strategy = stored && releases.strategyOf(stored);
   const record = stored && strategy && planReleases(stored, strategy, [], numbered, releases.leadOf(stored)).create;
   const first = stored && record && step(record, stored, [], undefined, false);

@@ -3,8 +3,6 @@ import {
   bindingName,
   bindingReferenceKey,
   clusterNameOf,
-  derivedServiceName,
-  endpointSliceName,
   executionNamespace,
   impersonationSecretName,
   isReservedNamespace,
@@ -51,8 +49,6 @@ test("the execution namespace and its cluster can be derived from each other", (
 test("names of a cluster's other objects contain the cluster's name", () => {
   expect(serviceAccountName("oslo")).toBe("karmada-oslo");
   expect(impersonationSecretName("oslo")).toBe("oslo-impersonator");
-  expect(endpointSliceName("web-x1", "oslo")).toBe("imported-oslo-web-x1");
-  expect(derivedServiceName("web")).toBe("derived-web");
 });
 
 test("the hub's own namespaces are reserved, those of Kubernetes are not", () => {

@@ -154,15 +154,6 @@ export function policyName(namespace: string, name: string, gvk: string): string
   return withoutColons(`${name}-${hashed(namespace + gvk)}`).toLowerCase();
 }
 
-export function derivedServiceName(service: string): string {
-  return `derived-${service}`;
-}
-
-/** An EndpointSlice that was collected from one member and is distributed to the others. */
-export function endpointSliceName(endpointSlice: string, cluster: string): string {
-  return `imported-${cluster}-${endpointSlice}`;
-}
-
 /** The account that the hub uses on a member. */
 export function serviceAccountName(cluster: string): string {
   return `karmada-${cluster}`;

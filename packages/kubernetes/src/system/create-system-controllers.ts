@@ -1,5 +1,5 @@
 /** Wires the controllers that every logical cluster has: service accounts, tokens, quota, certificates, roles. */
-import { yieldToOtherControllers as standAside, type Controller } from "@flotilla/controller-runtime";
+import { yieldToOtherControllers, type Controller } from "@flotilla/controller-runtime";
 import { createBootstrapController } from "./bootstrap/bootstrap-controller.ts";
 import { createApprovalController } from "./certificates/approval-controller.ts";
 import { createCleanupController } from "./certificates/cleanup-controller.ts";
@@ -17,16 +17,16 @@ export function createSystemControllers(deps: SystemDependencies): Controller<an
   const { isManagedElsewhere = () => false, isPublishedElsewhere = () => false } = deps;
   const published = { isTaken: (cluster: string) => isManagedElsewhere(cluster) || isPublishedElsewhere() };
   return [
-    standAside(createServiceAccountController(deps), elsewhere),
-    ...(deps.rootCertificate === "" ? [] : [standAside(createRootCertificateController(deps), published)]),
+    yieldToOtherControllers(createServiceAccountController(deps), elsewhere),
+    ...(deps.rootCertificate === "" ? [] : [yieldToOtherControllers(createRootCertificateController(deps), published)]),
     // Runs in every cluster: only the servers of this hub have the key that signs tokens.
-    standAside(createTokenController(deps), { isTaken: isPublishedElsewhere }),
-    standAside(createClusterRoleController(deps), elsewhere),
-    standAside(createQuotaController(deps), elsewhere),
-    standAside(createBootstrapController(deps), elsewhere),
+    yieldToOtherControllers(createTokenController(deps), { isTaken: isPublishedElsewhere }),
+    yieldToOtherControllers(createClusterRoleController(deps), elsewhere),
+    yieldToOtherControllers(createQuotaController(deps), elsewhere),
+    yieldToOtherControllers(createBootstrapController(deps), elsewhere),
     createApprovalController(deps),
     // Always runs, too: the server trusts only certificates of its own CA.
     ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),
-    standAside(createCleanupController(deps), elsewhere),
+    yieldToOtherControllers(createCleanupController(deps), elsewhere),
   ];
 }

@@ -34,11 +34,7 @@ interface Place extends Versions {
  * The nodes of an update: updated ones and those without a pod first, so that the partition always selects the same
  * nodes, then those with an old pod, in descending order of names. A selector excludes other nodes with an old pod.
  */
-export function nodesInScope(view: DaemonView): NodeView[] {
-  return placesInScope(view).map(({ node }) => node);
-}
-
-function placesInScope(view: DaemonView): Place[] {
+export function placesInScope(view: DaemonView): Place[] {
   const { set, nodes } = view;
   const { selector } = rollingOf(set);
   const nodeSelector = selector && labelSelectorOf(selector);

@@ -8,7 +8,7 @@ import { createConsole } from "./console.ts";
 import { serveConsole } from "./serve-console.ts";
 import type { ServedConsole } from "./serve-console.ts";
 
-export interface StartConsoleOptions {
+interface StartConsoleOptions {
   access: KubeconfigAccess;
   /** 0 takes a free port. */
   port: number;

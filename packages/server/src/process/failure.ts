@@ -10,13 +10,13 @@ import { ApiError } from "@flotilla/apimachinery";
 import { startCommandOf } from "@flotilla/cli";
 import type { LastStart } from "@flotilla/cli";
 
-export interface Failure {
+interface Failure {
   code: string;
   message: string;
   exitCode: number;
 }
 
-export interface Circumstances {
+interface Circumstances {
   /** Kubeconfigs that were opened, in order. */
   kubeconfigs: readonly string[];
   /** The default data directory. */

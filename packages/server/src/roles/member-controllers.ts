@@ -2,7 +2,7 @@
 import type { ApiServer } from "@flotilla/apiserver";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { createManager, yieldToOtherControllers as standAside } from "@flotilla/controller-runtime";
+import { createManager, yieldToOtherControllers } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Manager, SharedInformers } from "@flotilla/controller-runtime";
 import {
   createComponentLogs,
@@ -97,7 +97,10 @@ export function createMemberControllers({
   /** Leaves clusters with a program of their own to it. */
   const unlessRun = (program: Parameters<typeof server.isManagedElsewhere>[1], controllers: Controller<ObjectKey>[]) =>
     controllers.map((controller) =>
-      standAside(controller, { isForeign, isTaken: (cluster) => server.isManagedElsewhere(cluster, program) }),
+      yieldToOtherControllers(controller, {
+        isForeign,
+        isTaken: (cluster) => server.isManagedElsewhere(cluster, program),
+      }),
     );
   const { scheduler, kubelets, controllerManager } = simulation.parts;
   manager.add(
@@ -106,7 +109,7 @@ export function createMemberControllers({
     ...unlessRun("scheduler", scheduler),
     ...unlessRun(KRUISE_MANAGER, workloads.kruise),
     // No other program is there for these.
-    ...[...workloads.argo, ...kubelets].map((controller) => standAside(controller, { isForeign })),
+    ...[...workloads.argo, ...kubelets].map((controller) => yieldToOtherControllers(controller, { isForeign })),
     simulation.heartbeat,
   );
   return role;

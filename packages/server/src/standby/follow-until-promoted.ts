@@ -33,7 +33,7 @@ const STATE_EVERY_MS = 1_000;
 const STEP_DOWN_LIMIT_MS = 10_000;
 const FENCE_EVERY_MS = 2_000;
 
-export interface StandbyOptions {
+interface StandbyOptions {
   data: string;
   /** Of an administrator of the primary. */
   primary: string;

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from "vitest";
-import { bindByBinding, bindByUpdate } from "./binding.ts";
+import { bindByUpdate } from "./binding.ts";
+import { bindByBinding } from "@flotilla/testing/simulation/bind-by-binding.ts";
 import { makePod, startTestMember } from "@flotilla/testing/simulation/member.ts";
 import type { TestMember } from "@flotilla/testing/simulation/member.ts";
 

@@ -4,7 +4,6 @@
  * informers. Every other API server takes a Binding.
  */
 import { Pod } from "@flotilla/kubernetes";
-import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { unlessChanged } from "@flotilla/controller-runtime";
@@ -16,27 +15,3 @@ export const bindByUpdate =
   (client: Client): Bind =>
   async (cluster, bound, signal) =>
     (await unlessChanged(client.update(Pod, cluster, bound, { signal }))) !== undefined;
-
-export const bindByBinding =
-  (client: Client): Bind =>
-  async (cluster, { metadata: { name, namespace = "", uid = "" }, spec: { nodeName = "" } }, signal) => {
-    const binding = {
-      apiVersion: "v1",
-      kind: "Binding",
-      metadata: { name, namespace, uid },
-      target: { apiVersion: "v1", kind: "Node", name: nodeName },
-    };
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(name)}/binding`;
-    const headers = { accept: "application/json", "content-type": "application/json" };
-    const { status, body } = await client.raw(
-      { method: "POST", path, cluster, headers, body: new TextEncoder().encode(JSON.stringify(binding)) },
-      signal,
-    );
-    const answer = Buffer.concat(await Array.fromAsync(body)).toString();
-    if (status < 300) return true;
-    if (status === 404 || status === 409) return false;
-    throw new FlotillaError(
-      "Binding",
-      `binding pod ${namespace}/${name} to ${nodeName}: the server responded with ${status}: ${answer.slice(0, 500)}`,
-    );
-  };

@@ -52,10 +52,7 @@ export interface Explanation {
   notChecked?: readonly string[];
 }
 
-export const readWhy = (
-  { apiVersion, kind, namespace, name }: ObjectRef,
-  signal: AbortSignal,
-): Promise<Explanation> => {
+const readWhy = ({ apiVersion, kind, namespace, name }: ObjectRef, signal: AbortSignal): Promise<Explanation> => {
   const group = apiVersion.includes("/") ? `.${apiVersion.split("/")[0] ?? ""}` : "";
   const query = new URLSearchParams({ type: `${kind.toLowerCase()}${group}`, name, namespace });
   return request<Explanation>(`why?${query.toString()}`, { signal });

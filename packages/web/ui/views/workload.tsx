@@ -35,7 +35,7 @@ const LOADED: Readonly<Partial<Record<TabName, () => Promise<ComponentType<TabPr
   history: async () => (await import("./history.tsx")).HistoryTab,
 };
 
-export function refOf([, apiVersion = "", kind = "", namespace = "", name = ""]: readonly string[]): ObjectRef {
+function refOf([, apiVersion = "", kind = "", namespace = "", name = ""]: readonly string[]): ObjectRef {
   return { apiVersion: apiVersion.replace("~", "/"), kind, namespace: namespace === "-" ? "" : namespace, name };
 }
 

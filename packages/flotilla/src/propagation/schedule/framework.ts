@@ -101,16 +101,6 @@ export function isWorkload({ replicas = 0, replicaRequirements, components = [] 
   return replicas > 0 || replicaRequirements !== undefined || components.length > 0;
 }
 
-/** The affinity of the cycle: the only one, or the term that the binding currently observes. */
-export function currentAffinity(
-  placement: Placement | undefined,
-  status: BindingStatusView | undefined,
-): CycleAffinity | undefined {
-  if (placement?.clusterAffinity) return { primary: placement.clusterAffinity, overflow: [] };
-  const term = currentTerm(placement, status);
-  return term && affinityOf(term);
-}
-
 export function affinityOf(term: AffinityTerm): CycleAffinity {
   return { primary: term, name: term.affinityName, overflow: term.overflowAffinities ?? [] };
 }

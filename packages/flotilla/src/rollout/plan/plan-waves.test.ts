@@ -177,6 +177,19 @@ describe("the waves of a release", () => {
       members: [member("a", 3), { ...member("b", 3), floor: 2, wave: "half" }],
       want: { one: { a: 1 }, half: { a: 1, b: 2 }, rest: { a: 3, b: 3 } },
     },
+    "never have a member that has the revision and that they do not select": {
+      waves: [{ name: "first", clusters: { names: ["b"] } }, { name: "all" }],
+      members: [{ ...member("a", 3), floor: 3 }, member("b", 2)],
+      want: { first: { b: 2 }, all: { a: 3, b: 2 } },
+    },
+    "do not count members that the rest has reached": {
+      waves: [{ name: "first", clusters: { names: ["b"] } }],
+      members: [
+        { ...member("a", 3), floor: 3, wave: "rest" },
+        { ...member("b", 2), floor: 2, wave: "first" },
+      ],
+      want: { first: { b: 2 }, rest: { a: 3, b: 2 } },
+    },
   };
   for (const [behaviour, { waves, order = "Spread", unit = "Pods", members, isWhole = false, want }] of Object.entries(
     cases,

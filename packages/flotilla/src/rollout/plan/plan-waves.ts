@@ -18,7 +18,7 @@ export interface WaveMember {
   readonly size: number;
   /** What it was given in this release; undefined if it was not reached yet. */
   readonly floor?: number | undefined;
-  /** The wave that reached it. */
+  /** The wave that reached it; undefined if it had the revision before, for example since it joined. */
   readonly wave?: string | undefined;
 }
 
@@ -51,11 +51,14 @@ export function planWaves(strategy: Strategy, members: readonly WaveMember[], is
     const candidates = chosenBy(wave, members, selected);
     for (const { name } of candidates) selected.add(name);
     const goal = goals[index];
-    // What a member was given counts from the wave that gave it.
+    // What a member was given counts from the wave that gave it, or from the first that selects it: a wave never has a
+    // member that it does not select.
     const given = new Map(before);
-    for (const { name, floor, size, wave: reached = "" } of members)
-      if (floor !== undefined && (places.get(reached) ?? 0) <= index)
-        given.set(name, Math.max(given.get(name) ?? 0, Math.min(floor, size)));
+    for (const { name, floor, size, wave: reached } of members) {
+      if (floor === undefined) continue;
+      const counts = reached === undefined ? selected.has(name) : (places.get(reached) ?? Infinity) <= index;
+      if (counts) given.set(name, Math.max(given.get(name) ?? 0, Math.min(floor, size)));
+    }
     const targets = byClusters
       ? byMember(members, candidates, given, goal)
       : byPods(members, candidates, given, goal, strategy.order);

@@ -3,7 +3,7 @@
  * of them; the shortest history that fails is printed.
  */
 import { expect, test } from "vitest";
-import { makeScenario, runScenario, shrink } from "./release-model.ts";
+import { makeScenario, runScenario, shrink } from "./test-release-model.ts";
 
 const RELEASES = Number(process.env["RELEASES"] ?? 300);
 

@@ -14,7 +14,7 @@ import { planManage } from "../manage.ts";
 import { viewDaemonSet } from "../nodes.ts";
 import type { DaemonView } from "../nodes.ts";
 import { planDaemonStatus } from "../daemonset-status.ts";
-import { nodesInScope, planUpdate } from "../update.ts";
+import { placesInScope, planUpdate } from "../update.ts";
 import { DEFAULT_GATES } from "../../api/feature-gates.ts";
 
 interface ViewInput {
@@ -28,7 +28,7 @@ const viewOf = ({ daemonSet, nodes = [], pods = [], updateHash }: ViewInput): Da
 const nameOf = ({ metadata }: { readonly metadata: { readonly name: string } }): string => metadata.name;
 
 function scopeOf(view: DaemonView): object {
-  const names = nodesInScope(view).map(({ name }) => name);
+  const names = placesInScope(view).map(({ node }) => node.name);
   // The recording has null for an empty list.
   return { ...updateLimits(view), nodesInScope: names.length > 0 ? names : null };
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { readCluster } from "../fleet.ts";
 import {
+  affinityOf,
   createView,
-  currentAffinity,
+  currentTerm,
   fits,
   rejects,
   type BindingSpecView,
@@ -130,10 +131,9 @@ const cases: Record<
 };
 for (const [behaviour, { plugin, spec, cluster = oslo, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    const view = createView(
-      { resource, ...spec },
-      currentAffinity(spec?.placement, { schedulerObservingAffinityName: "home" }),
-    );
+    const only = spec?.placement?.clusterAffinity;
+    const term = currentTerm(spec?.placement, { schedulerObservingAffinityName: "home" });
+    const view = createView({ resource, ...spec }, only ? { primary: only, overflow: [] } : term && affinityOf(term));
 
     expect(plugin.filter(view, readCluster(cluster))).toEqual(want);
   });
