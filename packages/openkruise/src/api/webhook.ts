@@ -51,8 +51,8 @@ export function kruiseAdmission<T extends KubernetesObject>(
       const object = withKnownFields(reads({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
       // Upstream's webhook returns its own form of the object only when it defaulted something; otherwise zeros that
-      // were sent stay.
-      return equalJson(completed, object) ? sent : completed;
+      // were sent stay. The hub always has that form, so that a manifest that was applied changes nothing the next time.
+      return !isHub(review) && equalJson(completed, object) ? sent : completed;
     },
     prepare,
     validate: (review) => (review.subresource !== undefined || isSettled(review) ? [] : check(review)),
