@@ -14,10 +14,19 @@ export interface Delays<T extends Due> {
 export function createDelays<T extends Due>(clock: Clock, onDue: (item: T) => void): Delays<T> {
   const heap = new DueHeap<T>();
   let timer: { atMs: number; handle: Timer } | undefined;
+  let lastMs = Number.NEGATIVE_INFINITY;
+  let aheadMs = 0;
+  /** Time that does not go back when the clock is set back: no delay becomes longer by that. */
+  const steadyNow = (atLeastMs = lastMs): number => {
+    const nowMs = clock.now() + aheadMs;
+    if (nowMs < atLeastMs) aheadMs += atLeastMs - nowMs;
+    lastMs = Math.max(nowMs, atLeastMs);
+    return lastMs;
+  };
 
   const fire = (): void => {
+    const now = steadyNow(timer?.atMs);
     timer = undefined;
-    const now = clock.now();
     for (let item = heap.first(); item && item.dueMs <= now; item = heap.first()) {
       heap.remove(item);
       onDue(item);
@@ -28,7 +37,7 @@ export function createDelays<T extends Due>(clock: Clock, onDue: (item: T) => vo
     const first = heap.first();
     if (timer && timer.atMs === first?.dueMs) return;
     timer?.handle.cancel();
-    timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - clock.now()), fire) };
+    timer = first && { atMs: first.dueMs, handle: clock.after(Math.max(0, first.dueMs - steadyNow()), fire) };
   };
 
   return {
@@ -36,7 +45,7 @@ export function createDelays<T extends Due>(clock: Clock, onDue: (item: T) => vo
       return heap.size;
     },
     add(item, delayMs) {
-      const dueMs = clock.now() + Math.max(0, delayMs);
+      const dueMs = steadyNow() + Math.max(0, delayMs);
       if (item.place >= 0 && item.dueMs <= dueMs) return;
       heap.remove(item);
       item.dueMs = dueMs;

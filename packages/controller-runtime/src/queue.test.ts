@@ -75,6 +75,26 @@ test("a running key prevents the queue from being idle, a delayed one does not",
 });
 
 describe("delays", () => {
+  test("a clock that is set back makes no delay longer", () => {
+    const clock = createFakeClock();
+    let setBackMs = 0;
+    const queue = createQueue<string>({
+      clock: { now: () => clock.now() - setBackMs, after: (delayMs, run) => clock.after(delayMs, run) },
+      idOf: (key) => key,
+      onReady: () => {},
+    });
+    queue.addAfter("a", 2000);
+    clock.advance(500);
+
+    setBackMs = 3_600_000;
+    queue.addAfter("b", 1000);
+    clock.advance(1000);
+    const first = drain(queue);
+    clock.advance(1000);
+
+    expect([first, drain(queue)]).toEqual([["b"], ["a"]]);
+  });
+
   test("of two delays the earlier one wins", () => {
     const { clock, queue } = setUp();
     queue.addAfter("a", 1000);
