@@ -188,6 +188,25 @@ describe("the next step of a release", () => {
       clusters: [makeEntry("oslo"), makeEntry("paris")],
       want: { phase: "Superseded", steps: { oslo: undefined, paris: undefined }, events: ["Superseded"] },
     },
+    "soaks from now on when the clock was set back by an hour": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
+      release: {
+        status: { ...running, waveState: "After", waveDoneAt: ago(-3_600) },
+        strategy: {
+          waves: [{ name: "canary", clusters: { names: ["oslo"] }, after: [{ soak: "1m" }] }, { name: "rest" }],
+        },
+      },
+      clusters: [
+        makeEntry("oslo", { revision: "web-2", updated: 10, ready: 10, state: "Updated", wave: "canary" }),
+        makeEntry("paris"),
+      ],
+      want: {
+        phase: "Progressing",
+        waitingFor: "soak after canary: soaks until 2026-05-01T12:01:00Z",
+        steps: { oslo: undefined, paris: undefined },
+        events: [],
+      },
+    },
     "succeeds with members that have no pods": {
       members: [makeMember("oslo", { size: 0 }), makeMember("paris", { size: 0 })],
       release: { status: running, spec: { approvals: ["half"] } },

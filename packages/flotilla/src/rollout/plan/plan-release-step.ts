@@ -10,6 +10,7 @@
 import { scaledValue } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
+import { boundTimes } from "./bound-times.ts";
 import { conditionsOf, describeWait, nameStep } from "./describe-release.ts";
 import { observe } from "./observe-entries.ts";
 import { planFailure } from "./plan-failure.ts";
@@ -40,6 +41,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     wake: (inMs) => void (againInMs = Math.max(1, Math.min(againInMs ?? inMs, inMs))),
   };
   const { status } = release;
+  boundTimes(status, { now: release.now, nowMs });
   status.observedGeneration = rollout.metadata.generation;
   if (status.phase === undefined) begin(release);
   observe(release);
