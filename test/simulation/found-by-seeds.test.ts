@@ -42,6 +42,35 @@ const cases: Record<string, Plan> = {
     isSteady: false,
     steps: [{ afterMs: 0, fault: "clock", process: "hub", byMs: 3_600_000 }],
   },
+  "a release soaks no longer because the hub's clock was ahead": {
+    seed: 34,
+    members: [push("member1"), push("member2")],
+    podMs: 0,
+    isSteady: false,
+    steps: [
+      {
+        afterMs: 0,
+        do: "strategy",
+        kind: "CloneSet",
+        strategy: {
+          waves: [{ name: "wave1", soakS: 40, percent: 50 }, { name: "wave2" }],
+          maxUnavailable: 1,
+          onFailure: "Rollback",
+          onUnreachable: "Skip",
+          deadlineS: 120,
+        },
+      },
+      {
+        afterMs: 0,
+        do: "place",
+        kind: "CloneSet",
+        placement: { type: "Divided", weights: { member1: 1, member2: 1 } },
+      },
+      { afterMs: 0, do: "apply", kind: "CloneSet", replicas: 2, image: "app:1", partition: 0 },
+      { afterMs: 1_000, fault: "clock", process: "hub", byMs: 3_600_000 },
+      { afterMs: 0, do: "release", kind: "CloneSet", image: "app:2" },
+    ],
+  },
 };
 for (const [behaviour, plan] of Object.entries(cases))
   test(behaviour, async () => {

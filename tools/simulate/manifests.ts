@@ -56,8 +56,8 @@ export function makeTemplate(
   { replicas, image, partition, token }: { replicas: number; image: string; partition: number; token: string },
 ): Manifest {
   const { apiVersion, name, namespace } = TARGETS[kind];
-  const metadata = { name, ...defined({ namespace }), annotations: { "sim/token": token } };
   const labels = { app: name };
+  const metadata = { name, ...defined({ namespace }), labels, annotations: { "sim/token": token } };
   const containers = [{ name: "main", image }];
   const template = { metadata: { labels }, spec: { containers } };
   const base = { apiVersion, kind, metadata };

@@ -1,8 +1,11 @@
 /** What happens in a run, as data, decided by its seed alone: shrinking drops steps, and the rest stays as it was. */
 import { createSeededRandom } from "@flotilla/base";
-import type { Random } from "@flotilla/base";
+import { createDraw } from "./draw.ts";
+import type { Draw } from "./draw.ts";
 import type { MemberOptions } from "./fleet.ts";
 import type { LinkFault } from "./link.ts";
+import { drawReleaseAction, drawStrategy, isReleasedKind } from "./releases/draw-release.ts";
+import type { ReleaseAction, ReleasedKind } from "./releases/draw-release.ts";
 
 export const KINDS = ["Deployment", "CloneSet", "StatefulSet", "Job", "ConfigMap", "ClusterRole"] as const;
 export type WorkloadKind = (typeof KINDS)[number];
@@ -25,7 +28,8 @@ export type Action =
   | { do: "edit on member"; kind: WorkloadKind; member: string; replicas: number }
   | { do: "taint"; member: string; effect: "NoSchedule" | "NoExecute" | undefined }
   | { do: "unjoin" | "join"; member: string }
-  | { do: "manifest work"; member: string; value: string | undefined };
+  | { do: "manifest work"; member: string; value: string | undefined }
+  | ReleaseAction;
 
 export type Fault =
   | { fault: "kill hub"; calls: number }
@@ -49,7 +53,7 @@ const MINUTE_MS = 60_000;
 
 export function planRun(seed: number): Plan {
   const random = createSeededRandom(seed ^ 0x5eed);
-  const draw = drawer(random);
+  const draw = createDraw(random);
   const count = draw.integer(2, 3);
   const hasPull = draw.chance(0.4);
   const members: MemberOptions[] = Array.from({ length: count }, (_, index) => ({
@@ -59,10 +63,13 @@ export function planRun(seed: number): Plan {
   const names = members.map(({ name }) => name);
   const isSteady = draw.chance(0.5);
   const kinds = draw.some(KINDS, draw.integer(1, 3));
+  const led = new Set<ReleasedKind>(kinds.filter((kind) => isReleasedKind(kind)).filter(() => draw.chance(0.5)));
   const steps: Step[] = [];
   for (const kind of kinds) {
+    if (isReleasedKind(kind) && led.has(kind)) steps.push({ afterMs: 0, ...drawStrategy(draw, kind, names) });
     steps.push({ afterMs: 0, do: "place", kind, placement: drawPlacement(draw, kind, names) });
-    steps.push({ afterMs: 0, ...drawApply(draw, kind), partition: kind === "CloneSet" ? seed % 4 : 0 });
+    const partition = kind === "CloneSet" && !led.has(kind) ? seed % 4 : 0;
+    steps.push({ afterMs: 0, ...drawApply(draw, kind), partition });
   }
   if (draw.chance(0.3)) steps.push({ afterMs: 0, do: "manifest work", member: draw.one(names), value: "1" });
   steps.push({ afterMs: 20_000, do: "override", kind: draw.one(kinds), member: draw.one(names), value: "first" });
@@ -71,30 +78,12 @@ export function planRun(seed: number): Plan {
     const afterMs = draw.one([0, 0, 50, 1_000, 5_000, 20_000]);
     const step = draw.chance(0.4)
       ? drawFault(draw, members, isSteady)
-      : drawAction(draw, { kinds, names, isSteady, at });
+      : led.size > 0 && draw.chance(0.6)
+        ? drawReleaseAction(draw, draw.one([...led]), at)
+        : drawAction(draw, { kinds, names, isSteady, at, led });
     steps.push({ afterMs, ...step });
   }
   return { seed, members, podMs: draw.one([0, 1_000]), isSteady, steps };
-}
-
-interface Draw {
-  integer(least: number, most: number): number;
-  chance(probability: number): boolean;
-  one<T>(of: readonly T[]): T;
-  some<T>(of: readonly T[], count: number): T[];
-}
-
-function drawer(random: Random): Draw {
-  const integer = (least: number, most: number): number => least + Math.floor(random.next() * (most - least + 1));
-  return {
-    integer,
-    chance: (probability) => random.next() < probability,
-    one: (of) => of[integer(0, of.length - 1)] as never,
-    some(of, count) {
-      const left = [...of];
-      return Array.from({ length: count }, () => left.splice(integer(0, left.length - 1), 1)[0] as never);
-    },
-  };
 }
 
 function drawPlacement(draw: Draw, kind: WorkloadKind, names: readonly string[]): Placement {
@@ -123,7 +112,14 @@ function drawAction(
     names,
     isSteady,
     at,
-  }: { kinds: readonly WorkloadKind[]; names: readonly string[]; isSteady: boolean; at: number },
+    led,
+  }: {
+    kinds: readonly WorkloadKind[];
+    names: readonly string[];
+    isSteady: boolean;
+    at: number;
+    led: ReadonlySet<WorkloadKind>;
+  },
 ): Action {
   const kind = draw.one(kinds);
   const member = draw.one(names);
@@ -138,7 +134,9 @@ function drawAction(
     choices.push(scale, scale, release, release);
     choices.push(() => ({ do: "roll back", kind, image: "app:1" }));
     if (kind !== "StatefulSet") choices.push(() => ({ do: "pause", kind, isPaused: draw.chance(0.5) }));
-    if (kind === "CloneSet") choices.push(() => ({ do: "partition", kind, partition: draw.integer(0, 5) }));
+    // A release in waves has the partition.
+    if (kind === "CloneSet" && !led.has(kind))
+      choices.push(() => ({ do: "partition", kind, partition: draw.integer(0, 5) }));
   }
   if (!isSteady) {
     choices.push(() => ({ do: "delete", kind }));

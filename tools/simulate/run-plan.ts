@@ -33,6 +33,9 @@ const STATUS_EVERY = 4;
 /** A member counts as away after half a minute, and what runs there as unhealthy after a minute. */
 const CUT_MS = 120 * SECOND_MS;
 
+/** Actions of users that bring pods to other members, whatever a release says. */
+const MOVES: ReadonlySet<string> = new Set(["place", "taint", "unjoin", "join", "edit on member", "delete"]);
+
 export interface RunOptions {
   onEvent?(line: string): void;
   /** Called once at the end with what the stores hold. */
@@ -100,7 +103,10 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
         faults++;
         note(describe(step));
         inject(running, step);
-      } else note(`${describe(step)}: ${await users.act(step)}`);
+      } else {
+        if (MOVES.has(step.do)) watchdogs.disturb();
+        note(`${describe(step)}: ${await users.act(step)}`);
+      }
     }
     await running.run(20 * SECOND_MS);
     await settleAndJudge(running);

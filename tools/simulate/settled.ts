@@ -4,6 +4,7 @@ import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
 import { KINDS } from "./plan.ts";
 import type { WorkloadKind } from "./plan.ts";
+import { isUnderRelease, membersAreBack, releasesEnd } from "./releases/settled-releases.ts";
 import type { AnyObject, StoreView } from "./store-view.ts";
 import type { Known } from "./users.ts";
 
@@ -14,7 +15,7 @@ export interface SettledState {
   ledger: ReadonlyMap<string, Known>;
 }
 
-interface Finding {
+export interface Finding {
   invariant: string;
   details: string;
 }
@@ -133,7 +134,7 @@ const copiesAreAsAsked: Check = function* (state) {
           };
     // A member that a partition holds back keeps the previous template.
     const isHeldBack = Number(template.spec.updateStrategy?.rollingUpdate?.partition ?? 0) > 0;
-    if (kind !== "Job" && !isHeldBack)
+    if (kind !== "Job" && !isHeldBack && isUnderRelease(state, kind) === "no")
       for (const { member, copy } of joined) {
         const image = copy.spec.template.spec.containers[0].image as string;
         if (image !== template.spec.template.spec.containers[0].image)
@@ -156,7 +157,7 @@ const podsRun: Check = function* (state) {
         .filter(({ metadata }) => metadata.labels?.["app"] === target.name && !metadata.deletionTimestamp);
       const asked = replicasOf(kind, copy);
       const isPaused = template.spec.paused === true || template.spec.updateStrategy?.rollingUpdate?.paused === true;
-      if (pods.length !== asked && !isPaused)
+      if (pods.length !== asked && !isPaused && isUnderRelease(state, kind) !== "open")
         yield {
           invariant: "members run what the policies ask",
           details: `${member} runs ${pods.length} pods of ${kind.toLowerCase()}/${target.name}, and its copy asks for ${asked}`,
@@ -244,7 +245,8 @@ const statusIsTrue: Check = function* (state) {
     }
     if (!isComplete) continue;
     // A member that a partition holds back has the previous template, so its own number is of another revision.
-    if (kind === "CloneSet") sum.updatedReplicas = podsOfImage(state, target, template);
+    if (kind === "CloneSet" || isUnderRelease(state, kind) !== "no")
+      sum.updatedReplicas = podsOfImage(state, target, template);
     for (const field of Object.keys(sum) as (keyof typeof sum)[]) {
       if (kind === StatefulSet.kind && field === "updatedReplicas") continue;
       const shown = (template.status?.[field] ?? 0) as number;
@@ -308,6 +310,8 @@ const CHECKS: readonly Check[] = [
   statusIsTrue,
   rightsDoNotWiden,
   oneWriterPerField,
+  releasesEnd,
+  membersAreBack,
 ];
 
 export const checkSettled = (state: SettledState): Finding[] => CHECKS.flatMap((check) => [...check(state)]);

@@ -1,5 +1,5 @@
 /** Users of the hub and of members. Each write has a token of its own; the ledger knows which were acknowledged. */
-import { acceptMember, joinCluster } from "@flotilla/flotilla";
+import { acceptMember, joinCluster, RolloutStrategy } from "@flotilla/flotilla";
 import { ApiError, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
@@ -20,6 +20,7 @@ import {
 } from "./manifests.ts";
 import type { Manifest } from "./manifests.ts";
 import type { Action, WorkloadKind } from "./plan.ts";
+import { makeStrategy, steerRelease } from "./releases/steer-release.ts";
 
 const HUB = "hub";
 
@@ -131,7 +132,7 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
     });
   }
 
-  async function carryOut(action: Action): Promise<void> {
+  async function carryOut(action: Action): Promise<string | void> {
     switch (action.do) {
       case "apply": {
         const { kind } = action;
@@ -199,6 +200,10 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
         const kind = ManifestWork as unknown as Kind;
         return action.value === undefined ? remove(kind, object) : put(kind, object);
       }
+      case "strategy":
+        return put(RolloutStrategy, makeStrategy(action.kind, action.strategy));
+      case "steer":
+        return steerRelease({ client: user, clock: fleet.clock }, action.kind, action.how);
     }
   }
 
@@ -206,8 +211,7 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
     ledger,
     async act(action) {
       try {
-        await carryOut(action);
-        return "done";
+        return (await carryOut(action)) ?? "done";
       } catch (error) {
         if (isNotFound(error)) return "not found";
         return messageOf(error);

@@ -6,6 +6,7 @@ import type { StoredWrite } from "./disk.ts";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
 import type { WorkloadKind } from "./plan.ts";
+import { createReleaseWatch } from "./releases/watch-releases.ts";
 import type { AnyObject, StoreView } from "./store-view.ts";
 
 export interface Violation {
@@ -28,6 +29,8 @@ export interface Watchdogs {
   onMemberWrite(write: Pick<StoredWrite, "key" | "value">): void;
   /** The specs that were stored are no longer what users asked for: the disk lied. */
   forget(): void;
+  /** Users move workloads. */
+  disturb(): void;
   /** Everything is converged: what holds from now on is compared with this moment. */
   converged(): void;
 }
@@ -64,6 +67,14 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
   const succeeded = new Set<string>();
   let asked = new Map<string, number>();
   let isCounting = true;
+  const releases = createReleaseWatch({
+    hub,
+    members,
+    names,
+    isSteady,
+    now,
+    report: ({ invariant, details }) => report(invariant, details),
+  });
 
   const podsOf = (name: string): { member: string; pod: AnyObject }[] =>
     names.flatMap((member) =>
@@ -108,9 +119,12 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
     const pods = podsOf(CLONE_SET.name);
     // A budget is at least one for every member that has a part of the workload.
     const parts = names.filter((member) => members.get(`${CLONE_SET.table}${member}/${CLONE_SET.path}`)).length;
+    // A strategy has a budget of its own.
+    const led = hub.get(`/flotilla.dev/rolloutstrategies/hub/${NAMESPACE}/release-${CLONE_SET.name}`);
+    const given = (own: number): number => Math.max(own, Number(led?.spec.maxUnavailable ?? 0));
     const promised = Math.min(
       ...all.map(
-        ({ replicas, maxUnavailable }) => replicas - (maxUnavailable > 0 ? Math.max(maxUnavailable, parts) : 0),
+        ({ replicas, maxUnavailable }) => replicas - (maxUnavailable > 0 ? Math.max(given(maxUnavailable), parts) : 0),
       ),
     );
     const available = pods.filter(({ pod }) => isAvailable(pod)).length;
@@ -192,12 +206,14 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
         const job = hub.get(key);
         if (job) asked.set(job.metadata.uid ?? "", job.spec.completions ?? 1);
       }
+      releases.onHubWrite(key);
     },
     onMemberWrite({ key, value }) {
       if (key.startsWith("/core/pods/")) {
         const pod = value && members.get(key);
         if (pod) checkRuns(pod);
         checkPartition();
+        releases.onPod();
         if (isSteady) checkBudget();
       } else if (value === null) checkRemoval(key);
       else if (key.startsWith(TARGETS.ClusterRole.table)) {
@@ -209,9 +225,11 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
       isCounting = false;
       isGuarded = false;
       versions.clear();
+      releases.disturb();
       asked = new Map();
       for (const [key, kind] of hubKeys) noteVersion(kind, key);
     },
+    disturb: () => releases.disturb(),
     converged() {
       isGuarded = isSteady;
       for (const [kind, all] of versions) versions.set(kind, all.slice(-1));
