@@ -11,6 +11,7 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import { summariseWorkload } from "../../packages/cli/src/status/workloads.ts";
+import { runCommand } from "./run-command.ts";
 
 const MINUTE_MS = 60_000;
 const seed = { cluster: "hub", namespace: "shop", name: "seed" };
@@ -29,9 +30,11 @@ interface Wanted {
   /** Seconds that each pod runs. */
   run?: string;
   completionMode?: "Indexed";
+  backoffLimit?: number;
+  exitCode?: string;
 }
 
-async function createJob(fleet: TestFleet, { run = "1", ...spec }: Wanted): Promise<void> {
+async function createJob(fleet: TestFleet, { run = "1", exitCode = "0", ...spec }: Wanted): Promise<void> {
   await fleet.client.create(Job, "hub", {
     apiVersion: "batch/v1",
     kind: "Job",
@@ -39,7 +42,7 @@ async function createJob(fleet: TestFleet, { run = "1", ...spec }: Wanted): Prom
     spec: {
       ...spec,
       template: {
-        metadata: { annotations: { "sim/run": run } },
+        metadata: { annotations: { "sim/run": run, "sim/exit-code": exitCode } },
         spec: { restartPolicy: "Never", containers: [{ name: "main", image: "seed:1" }] },
       },
     },
@@ -380,3 +383,38 @@ const drain = (fleet: TestFleet, name: string): Promise<unknown> =>
     { spec: { taints: [{ key: "flotilla.dev/drain", effect: "NoExecute" }] } },
     { type: "merge" },
   );
+
+test("'flotilla delete' of a Job deletes its copies and their pods, whether they run or have finished", async () => {
+  const fleet = await start(["member1", "member2"], divided("member1", "member2"));
+  const left = async (): Promise<unknown[]> => {
+    const found = [];
+    for (const cluster of ["hub", "member1", "member2"]) {
+      found.push(...(await fleet.client.list(Job, { cluster })).items);
+      found.push(...(await fleet.client.list(Pod, { cluster, namespace: "shop" })).items);
+    }
+    return [...found, ...(await fleet.client.list(ResourceBinding, { cluster: "hub" })).items];
+  };
+
+  for (const run of ["1", "3600"]) {
+    await createJob(fleet, { completions: 2, parallelism: 2, run });
+    await fleet.run(MINUTE_MS);
+    expect(await jobOn(fleet, "member1")).toBe(run === "1" ? "1/1" : "0/1");
+    const { text } = await runCommand(fleet, "delete", "job/seed", "-n", "shop", "--yes");
+    await fleet.run(2 * MINUTE_MS);
+
+    expect(text).toContain("job.batch/seed deleted");
+    expect(await left()).toEqual([]);
+  }
+});
+
+test("a divided Job that fails on every member is Failed on the hub, and nothing of it is missing", async () => {
+  const fleet = await start(["member1", "member2"], divided("member1", "member2"));
+
+  await createJob(fleet, { completions: 4, parallelism: 4, backoffLimit: 0, exitCode: "1" });
+  await fleet.run(MINUTE_MS);
+
+  const { status } = await fleet.client.get(Job, seed);
+  expect(status?.conditions?.map(({ type }) => type)).toEqual(["FailureTarget", "Failed"]);
+  const { problems } = await fleet.client.get(Explanation, { ...seed, name: "seed-job" });
+  expect(problems.map(({ what }) => what).join()).not.toContain("not run by any member");
+});

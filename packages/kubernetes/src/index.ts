@@ -94,7 +94,7 @@ export type {
   Share,
 } from "./interpreter/kind-interpreter.ts";
 export type { StatusItem } from "./interpreter/status-item.ts";
-export { isJobFinished } from "./job/job-outcome.ts";
+export { finishOf, isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
 export type { Awaitable, Beneath, ChangedKind, KindRules, Level, LevelName } from "./interpreter/level.ts";
 export { OPERATIONS } from "./interpreter/operations.ts";

@@ -67,7 +67,8 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
     }
   }
   for (const deletion of existing) {
-    await client.delete(deletion.kind, keyOf(deletion), { signal });
+    // Named, because the API's default for a Job is to keep dependents: its binding, and so its copies on members.
+    await client.delete(deletion.kind, keyOf(deletion), { propagationPolicy: "Background", signal });
     output.say(`${titleOf(deletion.kind)}/${deletion.name} deleted`);
   }
   if (options.waitMs !== undefined) await waitUntilGone(existing, options.waitMs, tools);

@@ -14,7 +14,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { clusterNameOf } from "@flotilla/karmada";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { countOf, isJobFinished } from "@flotilla/kubernetes";
+import { countOf, finishOf, isJobFinished } from "@flotilla/kubernetes";
 import { targetsOf } from "../bindings/target-clusters.ts";
 import { divideByWeight } from "../replicas/webster.ts";
 import { divideCompletions, type JobToDivide } from "./job-completions.ts";
@@ -41,7 +41,8 @@ export interface JobPlan {
   readonly rest: number;
   /**
    * Completions that no member has done or runs: `rest`, and what copies lack that are complete with fewer than their
-   * Work asks for, because the member rejected a change of it.
+   * Work asks for, because the member rejected a change of it. None of a Job that failed on a member: it has failed as a
+   * whole, and nothing of it is missing.
    */
   readonly missing: number;
 }
@@ -95,8 +96,9 @@ export function planJob(binding: Binding, job: Job, works: readonly DeepReadonly
     recordText: again ? undefined : changedRecord(binding, after, works),
     retired: new Set(retired.map(({ work }) => work)),
     rest,
-    missing:
-      rest + (asked === undefined || isOver || isIndexed(job) ? 0 : sumOf(live, (copy) => shortfallOf(copy, asked))),
+    missing: live.some(({ hasFailed }) => hasFailed)
+      ? 0
+      : rest + (asked === undefined || isOver || isIndexed(job) ? 0 : sumOf(live, (copy) => shortfallOf(copy, asked))),
   };
 }
 
@@ -108,6 +110,7 @@ interface Copy {
   readonly succeeded: number;
   readonly active: number;
   readonly isFinished: boolean;
+  readonly hasFailed: boolean;
 }
 
 function copyIn(work: DeepReadonly<Work>): Copy | undefined {
@@ -123,6 +126,7 @@ function copyIn(work: DeepReadonly<Work>): Copy | undefined {
     succeeded: countOf(status["succeeded"]),
     active: countOf(status["active"]),
     isFinished: isJobFinished(status),
+    hasFailed: finishOf(status) === "Failed",
   };
 }
 
