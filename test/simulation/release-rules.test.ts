@@ -165,6 +165,23 @@ describe("a Retain rule that keeps the members' strategy", () => {
     );
   });
 
+  test("still stops a release in the plan of what was applied, until it is taken back", async () => {
+    fleet = await startRulesFleet({ partition: 4 });
+    await fleet.customize(RETAIN_STRATEGY);
+    const wanted = { image: "web:2", partition: 9 };
+    const before = await fleet.plan(wanted);
+    await fleet.release(wanted);
+    await fleet.run(30_000);
+
+    const after = await fleet.plan(wanted);
+    const back = await fleet.plan({ image: "web:1", partition: 4 });
+
+    expect(after.changes).toEqual([]);
+    expect(after.problems).toEqual(before.problems);
+    expect(after.problems.length).toBeGreaterThan(0);
+    expect(back.problems).toEqual([]);
+  });
+
   test("is not reported for the status that a rule copies", async () => {
     fleet = await startRulesFleet({ partition: 4 });
     await fleet.customize({

@@ -60,6 +60,7 @@ export { mayCollide, planExisting } from "./explain/plan-existing.ts";
 export { planMemberQuota } from "./explain/plan-member-quota.ts";
 export type { CopyGrowth, SizedCopy } from "./explain/plan-member-quota.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
+export { undeliveredProblems } from "./explain/plan-undelivered.ts";
 export { planChanges, planFleet, planNamespaceChanges, worksOf } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";

@@ -8,7 +8,7 @@ import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout, steppedReturn } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges } from "@flotilla/flotilla";
+import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges, undeliveredProblems } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
@@ -155,10 +155,13 @@ export async function planManifests(
       ...(note === undefined ? [] : [note]),
     ];
     const hub = hubChangesOf(applied);
+    const undelivered = asked.flatMap((each) =>
+      undeliveredProblems(each, planned.changes).map((message) => ({ resource: titleOf(each.template), message })),
+    );
     const result = {
       hub,
       changes: [...ended.changes, ...works.changes].sort((a, b) => compareText(a.cluster, b.cluster)),
-      problems: [...ended.problems, ...rooms.problems, ...works.problems],
+      problems: [...ended.problems, ...undelivered, ...rooms.problems, ...works.problems],
       warnings,
       releases: releasesIn(asked),
       // A rule that only the hub can run may make something of any change of the hub.

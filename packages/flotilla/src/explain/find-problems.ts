@@ -1,21 +1,15 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread, RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { deliveryProblem, inspectCommand, INSTALL_KIND, joinAgain } from "./delivery-problem.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
 import {
-  ANSWER_PENDING,
   DRAIN_TAINT,
-  KIND_NOT_SERVED,
-  MEMBER_UNREACHABLE,
-  NO_ANSWER,
-  OSCILLATING,
-  TERMINATING,
-  RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
 } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
@@ -29,7 +23,7 @@ import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/sch
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
-  APIEnablement: "install the kind's CustomResourceDefinition on those members, or wait for the hub to detect it there",
+  APIEnablement: INSTALL_KIND,
   ClusterAffinity:
     "compare the placement of the policy with the names, labels, provider, region and zones of the clusters",
   TaintToleration: "remove the taint from the cluster, or add a toleration to placement.clusterTolerations",
@@ -286,7 +280,7 @@ function unservedProblems(
     hasCopies: (cluster) => (spec.clusters ?? []).some(({ name }) => name === cluster),
   }).map((found) => ({
     what: `the policy selects members without the kind: ${unservingText(found)}`,
-    try: SUGGESTED_FIXES["APIEnablement"] ?? "",
+    try: INSTALL_KIND,
   }));
 }
 
@@ -352,9 +346,6 @@ const RELEASE_FIELDS = /^spec\.(template|updateStrategy|strategy|replicas|paused
 const MAX_KEPT_FIELDS = 3;
 const MAX_KEPT_MEMBERS = 3;
 
-/** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
-const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);
-
 function memberProblems(
   resource: Explanation["resource"],
   member: Explanation["members"][number],
@@ -401,51 +392,6 @@ function memberProblems(
   return problems;
 }
 
-const joinAgain = (cluster: string): string =>
-  `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads keep running, and what is known of them is from before`;
-
-/** Why the member has not applied its latest copy. */
-function deliveryProblem(
-  resource: Explanation["resource"],
-  { cluster, applied, reason = "", message }: Explanation["members"][number],
-  isNotReady: boolean,
-): Problem | undefined {
-  if (applied !== false) return undefined;
-  if (UNREACHABLE_REASONS.has(reason))
-    return isNotReady
-      ? undefined
-      : {
-          what: `${refusesToken(message) ? "the hub cannot use " : ""}${cluster}${refusesToken(message) ? "" : " is unreachable"}: ${message ?? "no reason given"}`,
-          try: refusesToken(message)
-            ? joinAgain(cluster)
-            : `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
-        };
-  if (reason === RELEASE_STOPPED)
-    return {
-      what: `${cluster}: ${message ?? "the release is not sent"}`,
-      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
-    };
-  if (reason === RELEASE_STARTS_OVER)
-    return {
-      what: `${cluster}: ${message ?? "the object is gone"}`,
-      try: "wait: the hub creates it again and continues the release",
-    };
-  if (reason === TERMINATING)
-    return {
-      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
-      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
-    };
-  if (reason === OSCILLATING)
-    return {
-      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
-      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
-    };
-  return {
-    what: `${cluster} rejected it: ${message ?? "no reason given"}`,
-    try: fixForExclusion(resource, cluster, reason, message),
-  };
-}
-
 /**
  * A copy that has not improved for longer than the grace is a problem, whatever its health rule says. Members with the
  * same problem are one line, with the longest time.
@@ -471,17 +417,4 @@ function healthProblems(resource: Explanation["resource"], members: Explanation[
       };
     },
   );
-}
-
-function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
-  if (reason === KIND_NOT_SERVED) return SUGGESTED_FIXES["APIEnablement"] ?? "";
-  // Karmada's message for an existing object that the hub did not create.
-  if (message.includes(`already exists in the cluster ${cluster}`))
-    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`;
-  return "correct what the member rejects; the hub retries automatically";
-}
-
-function inspectCommand({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
-  const { group } = parseApiVersion(apiVersion);
-  return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
 }

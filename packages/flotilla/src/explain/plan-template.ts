@@ -295,6 +295,6 @@ export async function planCopies(
 /** A binding may target thousands of clusters; the first few names are enough. */
 const MAX_NAMES = 10;
 
-function listOf(clusters: readonly string[]): string {
+export function listOf(clusters: readonly string[]): string {
   return `${clusters.slice(0, MAX_NAMES).join(", ")}${clusters.length > MAX_NAMES ? ` and ${clusters.length - MAX_NAMES} more` : ""}`;
 }

@@ -1,0 +1,82 @@
+/** Explains why a member has not applied its latest copy, and what to do about it. Pure. */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import type { Explanation, Problem } from "./explanation.ts";
+import {
+  ANSWER_PENDING,
+  KIND_NOT_SERVED,
+  MEMBER_UNREACHABLE,
+  NO_ANSWER,
+  OSCILLATING,
+  RELEASE_STARTS_OVER,
+  RELEASE_STOPPED,
+  TERMINATING,
+} from "../flotilla-names.ts";
+import { refusesToken } from "../membership/ready.ts";
+
+export const INSTALL_KIND =
+  "install the kind's CustomResourceDefinition on those members, or wait for the hub to detect it there";
+
+/** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
+const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);
+
+/** What to do about credentials that the member rejects. */
+export const joinAgain = (cluster: string): string =>
+  `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads keep running, and what is known of them is from before`;
+
+/** Why the member has not applied its latest copy. */
+export function deliveryProblem(
+  resource: Explanation["resource"],
+  { cluster, applied, reason = "", message }: Pick<
+    Explanation["members"][number],
+    "cluster" | "applied" | "reason" | "message"
+  >,
+  isNotReady: boolean,
+): Problem | undefined {
+  if (applied !== false) return undefined;
+  if (UNREACHABLE_REASONS.has(reason))
+    return isNotReady
+      ? undefined
+      : {
+          what: `${refusesToken(message) ? "the hub cannot use " : ""}${cluster}${refusesToken(message) ? "" : " is unreachable"}: ${message ?? "no reason given"}`,
+          try: refusesToken(message)
+            ? joinAgain(cluster)
+            : `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
+        };
+  if (reason === RELEASE_STOPPED)
+    return {
+      what: `${cluster}: ${message ?? "the release is not sent"}`,
+      try: "remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template",
+    };
+  if (reason === RELEASE_STARTS_OVER)
+    return {
+      what: `${cluster}: ${message ?? "the object is gone"}`,
+      try: "wait: the hub creates it again and continues the release",
+    };
+  if (reason === TERMINATING)
+    return {
+      what: `${cluster} still has the object that was deleted before: ${message ?? "no reason given"}`,
+      try: `start the controller that removes the finalizer on ${cluster}, or remove the finalizer there; the hub then delivers the new object`,
+    };
+  if (reason === OSCILLATING)
+    return {
+      what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
+      try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
+    };
+  return {
+    what: `${cluster} rejected it: ${message ?? "no reason given"}`,
+    try: fixForExclusion(resource, cluster, reason, message),
+  };
+}
+
+function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
+  if (reason === KIND_NOT_SERVED) return INSTALL_KIND;
+  // Karmada's message for an existing object that the hub did not create.
+  if (message.includes(`already exists in the cluster ${cluster}`))
+    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`;
+  return "correct what the member rejects; the hub retries automatically";
+}
+
+export function inspectCommand({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
+  const { group } = parseApiVersion(apiVersion);
+  return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
+}
