@@ -208,6 +208,37 @@ async function applyAs({ client }: TestFleet, object: Deployment): Promise<void>
   await client.apply(Deployment, "hub", object, { force: true, fieldManager: "kubectl" });
 }
 
+test("limits that count nothing are named to the writer, in `why` and `status`, and leave no trace when they are replaced", async () => {
+  const fleet = await start({ overall: { "requests.cpu": "1", pods: "9" } });
+  await fleet.client.create(Deployment, "hub", deployment("first", 3));
+  await fleet.run(10_000);
+
+  const why = await runCommand(fleet, "why", "deployment/first", "-n", "shop");
+  const status = await runCommand(fleet, "status", "-n", "shop");
+  const uncounted = await usedOf(fleet);
+  const { warnings } = await planInput(
+    fleet.client,
+    {
+      manifests: [quota({ overall: { "requests.cpu": "2" } }) as unknown as JsonObject],
+      without: [],
+      namespace: "shop",
+    },
+    fleet.clock,
+    signal,
+  );
+  await patch(fleet, { overall: { cpu: "2", "requests.cpu": null, pods: null } });
+  await fleet.run(10_000);
+
+  const said =
+    "the hub counts the requests of pods by their resource names, and nothing as requests.cpu: its use stays 0, and it never rejects anything";
+  expect(uncounted).toEqual({ "requests.cpu": "0", pods: "0" });
+  expect(warnings.map(({ message }) => message)).toContain(`spec.overall[requests.cpu]: ${said}; use cpu`);
+  expect(why.text).toContain(`FederatedResourceQuota team: ${said}`);
+  expect(status.text).toContain(said);
+  const { status: after } = await fleet.client.get(FederatedResourceQuota, team);
+  expect(after).toEqual({ overall: { cpu: "2" }, overallUsed: { cpu: "1500m" } });
+});
+
 test("what was reserved for a write that never came is released after a while", async () => {
   const fleet = await start({ overall: { cpu: "2" } });
   const reserved = { status: { overallUsed: { cpu: "2" } } } as unknown as Json;

@@ -165,7 +165,7 @@ describe("a Retain rule that keeps the members' strategy", () => {
     );
   });
 
-  test("still stops a release in the plan of what was applied, until it is taken back", async () => {
+  test("still stops a release in the plan of what was applied, until it is set back", async () => {
     fleet = await startRulesFleet({ partition: 4 });
     await fleet.customize(RETAIN_STRATEGY);
     const wanted = { image: "web:2", partition: 9 };

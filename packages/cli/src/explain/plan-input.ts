@@ -8,7 +8,15 @@ import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
 import { openRollout, steppedReturn } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isJob, isTemplate, isTemplateGroup, planChanges, planFleet, planNamespaceChanges, undeliveredProblems } from "@flotilla/flotilla";
+import {
+  isJob,
+  isTemplate,
+  isTemplateGroup,
+  planChanges,
+  planFleet,
+  planNamespaceChanges,
+  undeliveredProblems,
+} from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";

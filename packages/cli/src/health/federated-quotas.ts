@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { FederatedResourceQuota } from "@flotilla/karmada";
 import { exceeding, readAmounts } from "@flotilla/kubernetes";
+import { uncountedKeys, uncountedText } from "@flotilla/flotilla";
 import { nameMembers } from "./name-members.ts";
 
 type Quota = DeepReadonly<FederatedResourceQuota>;
@@ -35,6 +36,10 @@ export function reportQuota(quota: Quota, isMember?: (name: string) => boolean):
           },
         ]
       : []),
+    ...uncountedKeys(spec)
+      // Members enforce the others.
+      .filter(({ isAssigned }) => !isAssigned)
+      .map((uncounted) => ({ problem: "quota without effect" as const, ...uncountedText(uncounted) })),
     ...(lost.length > 0
       ? [
           {

@@ -26,10 +26,12 @@ export const joinAgain = (cluster: string): string =>
 /** Why the member has not applied its latest copy. */
 export function deliveryProblem(
   resource: Explanation["resource"],
-  { cluster, applied, reason = "", message }: Pick<
-    Explanation["members"][number],
-    "cluster" | "applied" | "reason" | "message"
-  >,
+  {
+    cluster,
+    applied,
+    reason = "",
+    message,
+  }: Pick<Explanation["members"][number], "cluster" | "applied" | "reason" | "message">,
   isNotReady: boolean,
 ): Problem | undefined {
   if (applied !== false) return undefined;
@@ -76,7 +78,10 @@ function fixForExclusion(resource: Explanation["resource"], cluster: string, rea
   return "correct what the member rejects; the hub retries automatically";
 }
 
-export function inspectCommand({ apiVersion, kind, namespace, name }: Explanation["resource"], cluster: string): string {
+export function inspectCommand(
+  { apiVersion, kind, namespace, name }: Explanation["resource"],
+  cluster: string,
+): string {
   const { group } = parseApiVersion(apiVersion);
   return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
 }

@@ -8,10 +8,7 @@ import type { Explanation, Problem } from "./explanation.ts";
 import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
-import {
-  DRAIN_TAINT,
-  RELEASE_STOPPED,
-} from "../flotilla-names.ts";
+import { DRAIN_TAINT, RELEASE_STOPPED } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";

@@ -5,7 +5,8 @@
  * Writes: Work, one per static assignment; FederatedResourceQuota status. Admission adds to `overallUsed`
  * (`quota-enforcement.ts`); this controller releases what bindings give back. Both use compare-and-set.
  */
-import { equalJson, messageOf } from "@flotilla/base";
+import { createMergePatch } from "@flotilla/apimachinery";
+import { defined, equalJson, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineKeyedController, done, idOfKey, unlessChanged, watch } from "@flotilla/controller-runtime";
@@ -114,8 +115,9 @@ export function createQuotaController(deps: QuotaDependencies): Controller<Objec
     if (!equalJson(status, quota.status)) {
       const change = {
         metadata: { resourceVersion: quota.metadata.resourceVersion },
-        status: { ...status, aggregatedStatus: status.aggregatedStatus ?? null },
-      } as unknown as Json;
+        // A key that the quota no longer has is removed from the maps too.
+        status: createMergePatch((quota.status ?? {}) as Json, defined(status) as Json),
+      } as Json;
       const written = await unlessChanged(
         client.patch(FederatedResourceQuota, key, change, { type: "merge", subresource: "status", signal }),
       );
