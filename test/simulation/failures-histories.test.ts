@@ -15,12 +15,13 @@ import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { runs } from "@flotilla/testing/runs.ts";
 import { expectNoOrphans } from "./failures-scenario.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
 const WEB = { cluster: "hub", namespace: "shop", name: "web" };
 const QUIET_MS = 15 * 60_000;
-const RUNS = 14;
+const RUNS = runs(8);
 
 type Placement = NonNullable<PropagationSpec["placement"]>;
 const weighted = (weights: Record<string, number>): Placement =>

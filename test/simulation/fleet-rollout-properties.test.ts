@@ -13,8 +13,9 @@ import type { Transport } from "@flotilla/client";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { runs } from "@flotilla/testing/runs.ts";
 
-const RUNS = Number(process.env["ROLLOUT_RUNS"] ?? 12);
+const RUNS = runs(8);
 const SEED = Number(process.env["ROLLOUT_SEED"] ?? 5);
 const MEMBERS = ["member1", "member2", "member3"];
 const LONG_MS = 240_000;

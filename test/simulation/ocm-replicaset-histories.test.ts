@@ -19,12 +19,13 @@ import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v
 import { find } from "@flotilla/client";
 import { HUB, isNotFound } from "@flotilla/apimachinery";
 import { startTestFleet, type TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { runs } from "@flotilla/testing/runs.ts";
 
 const NAMESPACE = "shop";
 const MEMBERS = ["member1", "member2", "member3"];
 const PLACEMENTS = ["pa", "pb"];
 const WEB = { cluster: HUB, namespace: NAMESPACE, name: "web" };
-const RUNS = 12;
+const RUNS = runs(12);
 const QUIET_MS = 5 * 60_000;
 
 type Step =

@@ -16,11 +16,12 @@ import { compareFields, FleetRollout, isBookkeeping } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { runs } from "@flotilla/testing/runs.ts";
 import { applyAll } from "../../packages/cli/src/explain/apply-input.ts";
 import { mayChangeMembers, planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 
-const HISTORIES = Number(process.env["PLAN_RUNS"] ?? 10);
+const HISTORIES = runs(10);
 const SEED = Number(process.env["PLAN_SEED"] ?? 17);
 const SETTLED_MS = 60_000;
 const MEMBERS = ["member1", "member2", "member3"];

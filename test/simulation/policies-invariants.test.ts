@@ -22,10 +22,11 @@ import { isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeDeployment } from "@flotilla/testing/builders.ts";
+import { runs } from "@flotilla/testing/runs.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
 const QUIET_MS = 15 * 60_000;
-const RUNS = 12;
+const RUNS = runs(12);
 
 type Step =
   | { do: "template" | "remove template"; name: string; isCluster: boolean }

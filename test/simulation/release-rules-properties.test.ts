@@ -6,11 +6,12 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { RolloutStrategy } from "@flotilla/flotilla";
 import { CloneSet } from "@flotilla/openkruise";
+import { runs } from "@flotilla/testing/runs.ts";
 import { hasProblems, problemsOfStatus } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import { GUIDE_HEALTH, GUIDE_RULES, startRulesFleet } from "./rules-fleet.ts";
 
-const RUNS = Number(process.env["RULES_RUNS"] ?? 10);
+const RUNS = runs(10);
 const SETTLED_MS = 30_000;
 
 const lua = (name: string, parameters: string, body: string): { luaScript: string } => ({

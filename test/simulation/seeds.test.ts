@@ -1,9 +1,10 @@
 /** A slice of the seeded simulation: fleets with faults at random, and every invariant (`npm run simulate` has no end). */
 import { expect, test } from "vitest";
+import { runs } from "@flotilla/testing/runs.ts";
 import { planRun } from "../../tools/simulate/plan.ts";
 import { runPlan } from "../../tools/simulate/run-plan.ts";
 
-const SEEDS = 30;
+const SEEDS = runs(12);
 
 test(`${SEEDS} seeds break no invariant`, { timeout: 300_000 }, async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

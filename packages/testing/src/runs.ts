@@ -1,0 +1,9 @@
+/**
+ * How many random runs a test makes: few in `npm test`, whose time is limited, and five times as many with
+ * `FLOTILLA_RUNS=5`. A seed's first runs are the same, however many follow.
+ */
+const FACTOR = Number(process.env["FLOTILLA_RUNS"] ?? 1);
+
+export function runs(usual: number): number {
+  return Math.ceil(usual * FACTOR);
+}
