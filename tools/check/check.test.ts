@@ -194,6 +194,18 @@ describe("tidy rules", () => {
       text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
       want: [],
     },
+    "a plain Error in a product": {
+      path: "packages/base/src/a.ts",
+      text: 'throw new Error("no");\n',
+      want: [
+        "packages/base/src/a.ts throws a plain Error: use a FlotillaError with a code of docs/reference/errors.md, or invariant(…) for a broken assumption",
+      ],
+    },
+    "the reason of an aborted signal": {
+      path: "packages/base/src/a.ts",
+      text: 'stop.abort(new Error("the process stops"));\n',
+      want: [],
+    },
     "a swallowed error in a view of the web UI": {
       path: "packages/web/ui/views/a.tsx",
       text: "try { x(); } catch {}\n",

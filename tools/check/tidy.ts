@@ -11,6 +11,9 @@ const UNIT_TEST = /^(packages|tools)\/.*\/[a-z0-9-]+\.test\.ts$/;
 const NOT_IN_A_UNIT_TEST =
   /from "(@flotilla\/testing\/(fleet|member|simulation|aggregated-server|webhook-server)\b|node:(child_process|http2?|https)")|\bcreateServer\b[^}]*\} from "node:(net|tls)"/;
 
+/** Code that ships, except the page in the browser, which imports no package. */
+const PRODUCT = /^packages\/(?!testing\/|web\/ui\/)(?!.*(?:\.test\.ts$|\/testdata\/|\/test-[a-z-]+\.ts$)).*\.ts$/;
+
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
     const lines = text.split("\n").length - 1;
@@ -47,6 +50,10 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
       ? undefined
       : `has the conditional spread ${found}: an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })`;
   },
+  ({ path, text }) =>
+    PRODUCT.test(path) && /(?:\bthrow |\breject\(|=>\s*)new Error\(/.test(text)
+      ? "throws a plain Error: use a FlotillaError with a code of docs/reference/errors.md, or invariant(…) for a broken assumption"
+      : undefined,
   ({ path, text }) =>
     /[ \t]+$/m.test(text) && /\.(tsx?|css|md|tpl)$/.test(path) ? "has trailing white space" : undefined,
   ({ text }) => (text !== "" && !text.endsWith("\n") ? "does not end with a line feed" : undefined),

@@ -14,6 +14,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
       "`flotilla adopt` would change workloads, could not determine it, or the hub or a member did not follow in time",
     hint: "the message names the obstacle and the flag that helps; members are left unchanged unless it states otherwise",
   },
+  AggregatedServer: {
+    happened: "an aggregated API server did not answer, or still has objects of a namespace that is being deleted",
+    hint: "the namespace's conditions name what remains; check the APIService and its server. The deletion is retried",
+  },
   AlreadyRunning: {
     happened: "another process serves a fleet from the same data directory",
     hint: "use that fleet (the message has its address and process), or choose another `--data DIR`",
@@ -63,6 +67,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "a configuration file that a flag names is not valid: an audit policy, for example",
     hint: "the message has the file, the field and what is expected; the server does not start with half of it",
   },
+  ConsoleMessage: {
+    happened: "the web UI's server received a message that it does not understand, or too many subscriptions",
+    hint: "reload the page; it may be older than the server",
+  },
   Conversion: {
     happened: "an object cannot be patched, because the server only has it in another version",
     hint: "update the object instead of patching it",
@@ -96,6 +104,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the editor of `flotilla edit` failed",
     hint: "name another one with `KUBE_EDITOR` or `EDITOR`",
   },
+  Encryption: {
+    happened: "a stored value cannot be decrypted, or a KMS plugin's answer is not valid",
+    hint: "the message names the reason; check the encryption configuration and the plugin's log. A value that was changed in the store stays unreadable",
+  },
   File: { happened: "a file cannot be read or written", hint: "the message names the file and the reason" },
   Fixture: {
     happened: "a fixture of `flotilla interpret --test` is incomplete",
@@ -110,7 +122,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
   },
   HubAnswer: {
-    happened: "the hub answered a question of the web UI about the user or their rights with a failure",
+    happened: "the hub answered a request of the web UI, such as one about the user's rights, with a failure",
     hint: "the message has its status; `flotilla doctor` checks the hub",
   },
   InformerBudget: {
@@ -138,15 +150,19 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "an internal invariant is violated",
     hint: "report a bug, with the output of `FLOTILLA_DEBUG=1`",
   },
+  IssuerKeys: {
+    happened: "the keys of a token issuer could not be read",
+    hint: "the message has the reason; check the issuer's discovery document and its key set. They are read again",
+  },
   Joined: {
     happened: "a cluster is already a member, or its name is taken",
     hint: "the message states which; unjoin it first, or choose another name",
   },
-  Kubectl: { happened: "kubectl failed in the demo", hint: "its own message follows" },
   Keys: {
     happened: "the keys of a hub are missing, or are not those of the hub in its store",
     hint: "copy the folder `pki` of another API server of the hub; see `flotilla keys`",
   },
+  Kubectl: { happened: "kubectl failed in the demo", hint: "its own message follows" },
   Listen: { happened: "the port is in use, or not permitted", hint: "choose another `--port`" },
   LosesData: {
     happened: "`flotilla drain` would delete PersistentVolumeClaims with their data, and changed nothing",
@@ -164,7 +180,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   LuaRuntime: { happened: "a script raised an error", hint: "the message has the line of the script" },
   LuaSyntax: { happened: "a script does not compile", hint: "the message has line and column" },
   Member: {
-    happened: "a member could not be read through the hub",
+    happened: "a member could not be read through the hub, or is not ready",
     hint: "the message has its response; check its Cluster, and your permission for `clusters/proxy`",
   },
   MemberMetrics: {
@@ -229,6 +245,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the executor account of a ManifestWork lacks permission for the work",
     hint: "grant it the permissions on the member; it is checked again after a minute",
   },
+  NotDrained: {
+    happened: "workloads are left on a member that `flotilla drain` drains",
+    hint: "the message names them and why; the hub keeps retrying, and `flotilla uncordon` ends the drain",
+  },
   NotFailed: {
     happened: "`flotilla rollout retry` of a release that has not failed",
     hint: "`flotilla rollout status` shows what it waits for",
@@ -248,10 +268,6 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message states why; `flotilla plan` shows the same",
   },
   NotQuiet: { happened: "tests only: controllers never settled", hint: "a controller writes in a loop" },
-  NotDrained: {
-    happened: "workloads are left on a member that `flotilla drain` drains",
-    hint: "the message names them and why; the hub keeps retrying, and `flotilla uncordon` ends the drain",
-  },
   NotReady: {
     happened: "a cluster has joined but is not ready, or `flotilla wait`, `apply --wait` or `delete --wait` timed out",
     hint: "the message names what is missing and why; the hub keeps retrying",
@@ -263,6 +279,10 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Oscillation: {
     happened: "the hub changed a field of a member's object back and forth, and stopped writing the object",
     hint: "the message has the field; see [the runbook](../guides/monitoring.md#flotillaoscillation)",
+  },
+  Overloaded: {
+    happened: "too much work of one kind is already waiting, such as calls of one authorization webhook",
+    hint: "send fewer requests at a time, or find out why the webhook answers slowly",
   },
   OverrideFailed: {
     happened: "an override policy cannot be applied to an object",
@@ -331,19 +351,23 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     happened: "the key that signs service account tokens is not an RSA key of at least 2048 bits",
     hint: "restore it from a backup, or delete it to create a new one, which invalidates all tokens",
   },
+  SimulatedPod: {
+    happened: "a simulated pod cannot serve a port, or a command in it failed as the real one would",
+    hint: "the message names the pod and the reason",
+  },
   Snapshot: {
     happened:
       "a snapshot cannot be saved or restored here: there is no store to save, the file or directory already exists, or the directory contains other files",
     hint: "the message names the path; save under a new name, restore into an empty directory",
   },
+  Source: {
+    happened: "a file passed to `flotilla interpret` cannot be read, or is not YAML, JSON or a Kubernetes object",
+    hint: "the message names it",
+  },
   Standby: {
     happened:
       "a standby hub cannot take over: the directory is not of a standby, its copy is not complete, or the hub that it follows does not answer or refuses",
     hint: "the message says which; `flotilla promote --status` shows how far the standby is, and --force takes over from a hub that is lost",
-  },
-  Source: {
-    happened: "a file passed to `flotilla interpret` cannot be read, or is not YAML, JSON or a Kubernetes object",
-    hint: "the message names it",
   },
   Starting: {
     happened: "the kubeconfig of a logical cluster was requested before the hub was ready",
@@ -353,6 +377,11 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Store: {
     happened: "the store is closed, damaged, locked by another process, or cannot write",
     hint: "the message states which",
+  },
+  Stream: {
+    happened:
+      "a connection for exec, attach or port-forward was closed early, or the other side does not follow its protocol",
+    hint: "run the command again; the kubelet's log has the reason if it persists",
   },
   Terminal: { happened: "a controller cannot continue until something changes", hint: "the message states what" },
   Token: {

@@ -2,6 +2,8 @@
  * Admits work up to a total weight. Work that must wait is admitted owner by owner in turn, so that an owner with many
  * requests does not delay the others; of one owner, in order.
  */
+import { FlotillaError } from "./errors.ts";
+
 export interface Semaphore {
   /**
    * Resolves with a function that gives the weight back, when there is room. Work that is heavier than the capacity
@@ -30,7 +32,7 @@ interface Waiter {
 
 export function createSemaphore(capacity: number, options: SemaphoreOptions = {}): Semaphore {
   const { perOwner = Number.POSITIVE_INFINITY, maxWaiting = Number.POSITIVE_INFINITY } = options;
-  const { overflow = () => new Error("too much work is waiting") } = options;
+  const { overflow = () => new FlotillaError("Overloaded", "too much work is waiting") } = options;
   let held = 0;
   let waiting = 0;
   /** In the order of their turns. Owners without waiters are absent. */

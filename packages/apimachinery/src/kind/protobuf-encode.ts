@@ -3,7 +3,7 @@
  * written, zero or not, pointers only when they are set, and maps in the order of their keys. The messages come from the
  * fact tables, like the decoder's; each type is compiled on first use.
  */
-import { invariant, isObject } from "@flotilla/base";
+import { InvariantError, invariant, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { structOf } from "./facts.ts";
 import type { FactField, FactStruct, FactType, Leaf } from "./facts.ts";
@@ -282,7 +282,7 @@ function leafContent(leaf: Leaf): ContentWriter {
         writer.byte(0x08);
       };
     default:
-      throw new Error(`${leaf} is not a message`);
+      throw new InvariantError(`${leaf} is not a message`);
   }
 }
 

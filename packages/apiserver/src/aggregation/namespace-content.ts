@@ -1,5 +1,5 @@
 /** Deletes the objects of a namespace that aggregated servers hold. */
-import { isObject } from "@flotilla/base";
+import { FlotillaError, isObject } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { ask } from "./remote-calls.ts";
 import { deletableResources } from "./remote-discovery.ts";
@@ -61,7 +61,7 @@ async function listed(
   // A kind that is listed in discovery may not be in all namespaces.
   if (status === 404 || status === 405) return [];
   if (status < 200 || status > 299)
-    throw new Error(`listing ${path} at the server of ${remote.name}: status ${status}`);
+    throw new FlotillaError("AggregatedServer", `listing ${path} at the server of ${remote.name}: status ${status}`);
   return namesIn(json);
 }
 

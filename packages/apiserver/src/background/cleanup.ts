@@ -4,7 +4,7 @@
  * checked, so one that is decided after the mark fails, and one that was decided before is visible as well.
  * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
-import { formatTime, isObject } from "@flotilla/base";
+import { FlotillaError, formatTime, isObject } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { CacheEvent, CachedEntry } from "../store/cache.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -89,7 +89,10 @@ export function createCleanup(deps: {
     if (foreign && foreign.unknown.length + foreign.remaining.size > 0) {
       await reportRemaining(key, [], foreign);
       // No event announces the end of objects of other servers.
-      throw new Error(`namespace ${name}: aggregated servers still have objects, or did not respond`);
+      throw new FlotillaError(
+        "AggregatedServer",
+        `namespace ${name}: aggregated servers still have objects, or did not respond`,
+      );
     }
     await finalizeNamespace(key, found);
   };

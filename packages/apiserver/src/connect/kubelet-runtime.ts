@@ -10,7 +10,7 @@
  */
 import type { ConnectResponse } from "@flotilla/apimachinery";
 import { ApiError, badRequest, internalError, unavailable } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { joinSockets, UnreachableError } from "@flotilla/client";
 import type { BlockedSet, UpgradeRequest, UpgradeResponse } from "@flotilla/client";
@@ -166,7 +166,7 @@ export function createKubeletRuntime(deps: KubeletDependencies): ContainerRuntim
         void send(input, data);
         await copy(data, socket, output);
         const text = await problem;
-        if (text !== "") throw new Error(text);
+        if (text !== "") throw new FlotillaError("Stream", text);
       } finally {
         close();
       }
@@ -263,7 +263,7 @@ function textIn(stream: SpdyStream): Promise<string> {
 
 /** A kubelet ends a command with a Status. */
 function resultOf(text: string): { exitCode: number } {
-  if (text === "") throw new Error("the kubelet closed the connection before the command ended");
+  if (text === "") throw new FlotillaError("Stream", "the kubelet closed the connection before the command ended");
   const status = parsed(text);
   if (status?.["status"] === "Success") return { exitCode: 0 };
   const details = status?.["details"];
@@ -271,7 +271,7 @@ function resultOf(text: string): { exitCode: number } {
   const code = Number(causes.find(({ reason }) => reason === "ExitCode")?.["message"]);
   if (status?.["reason"] === "NonZeroExitCode" && Number.isInteger(code)) return { exitCode: code };
   const message = status?.["message"];
-  throw new Error(typeof message === "string" ? message : text);
+  throw new FlotillaError("Stream", typeof message === "string" ? message : text);
 }
 
 function parsed(text: string): JsonObject | undefined {

@@ -2,6 +2,7 @@
  * A SPDY/3.1 connection: the client opens streams, each with headers that state its purpose. The server is the client of
  * kubelets. Kubernetes' programs do not use flow control, so the pace is that of the connection.
  */
+import { FlotillaError } from "@flotilla/base";
 import { controlFrame, dataFrame, FIN, FRAME, FrameReader, HeaderBlocks } from "./spdy-wire.ts";
 import type { Frame } from "./spdy-wire.ts";
 
@@ -52,7 +53,7 @@ export class SpdyConnection {
    * when the other side has accepted it: Go drops data that arrives before that.
    */
   async open(headers: ReadonlyMap<string, string>): Promise<SpdyStream> {
-    if (this.#closed) throw new Error("the connection is closed");
+    if (this.#closed) throw new FlotillaError("Stream", "the connection is closed");
     const id = this.#nextId;
     this.#nextId += 2;
     const stream = new Stream(id, headers, this.#transport, () => this.#remove(id));
@@ -94,7 +95,7 @@ export class SpdyConnection {
     this.#closed = true;
     for (const stream of this.#streams.values()) stream.receive(undefined);
     this.#streams.clear();
-    for (const { reject } of this.#waiting.values()) reject(new Error("the connection was closed"));
+    for (const { reject } of this.#waiting.values()) reject(new FlotillaError("Stream", "the connection was closed"));
     this.#waiting.clear();
     this.#headers.close();
     this.#transport.end();
@@ -114,7 +115,7 @@ export class SpdyConnection {
         return this.#transport.write(controlFrame(FRAME.ping, 0, frame.content));
       case FRAME.rstStream: {
         const id = idIn(frame.content);
-        this.#waiting.get(id)?.reject(new Error("the stream was refused"));
+        this.#waiting.get(id)?.reject(new FlotillaError("Stream", "the stream was refused"));
         this.#waiting.delete(id);
         this.#remove(id);
         return;

@@ -1,4 +1,5 @@
 /** The wire format of SPDY/3.1, as far as Kubernetes' streams use it: frames, and headers compressed with one dictionary. */
+import { FlotillaError } from "@flotilla/base";
 import { constants, createDeflate, createInflate } from "node:zlib";
 import type { Transform } from "node:stream";
 
@@ -45,8 +46,9 @@ export class FrameReader {
       this.#open = open;
       return this.#data(open);
     }
-    if (((first >>> 16) & 0x7fff) !== VERSION) throw new Error("the connection does not speak SPDY/3.1");
-    if (length > MAX_CONTROL_BYTES) throw new Error("a SPDY control frame is too long");
+    if (((first >>> 16) & 0x7fff) !== VERSION)
+      throw new FlotillaError("Stream", "the connection does not speak SPDY/3.1");
+    if (length > MAX_CONTROL_BYTES) throw new FlotillaError("Stream", "a SPDY control frame is too long");
     if (this.#waiting.length < HEAD_BYTES + length) return undefined;
     const content = this.#waiting.subarray(HEAD_BYTES, HEAD_BYTES + length);
     this.#waiting = this.#waiting.subarray(HEAD_BYTES + length);

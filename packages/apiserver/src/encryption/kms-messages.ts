@@ -2,6 +2,7 @@
  * Messages of KMS v2 in protobuf: those of the plugin (`k8s.io/kms/apis/v2`), and the value that is stored. Field numbers
  * and limits are Kubernetes'.
  */
+import { FlotillaError } from "@flotilla/base";
 import { WireReader } from "@flotilla/apimachinery";
 import { bytes, join, message, number } from "../store/grpc/message-parts.ts";
 import type { Parts } from "../store/grpc/message-parts.ts";
@@ -109,12 +110,13 @@ export function readEnvelope(from: Uint8Array): StoredEnvelope {
 function checked(wrapped: WrappedKey): WrappedKey {
   const { ciphertext, keyId, annotations: entries } = wrapped;
   if (keyId === "" || Buffer.byteLength(keyId) > MAX_KEY_ID_BYTES)
-    throw new Error(`the id of the key must have 1 to ${MAX_KEY_ID_BYTES} bytes`);
+    throw new FlotillaError("Encryption", `the id of the key must have 1 to ${MAX_KEY_ID_BYTES} bytes`);
   if (ciphertext.length === 0 || ciphertext.length > MAX_CIPHERTEXT_BYTES)
-    throw new Error(`the encrypted key must have 1 to ${MAX_CIPHERTEXT_BYTES} bytes`);
+    throw new FlotillaError("Encryption", `the encrypted key must have 1 to ${MAX_CIPHERTEXT_BYTES} bytes`);
   let size = 0;
   for (const [key, value] of entries) size += Buffer.byteLength(key) + value.length;
-  if (size > MAX_ANNOTATION_BYTES) throw new Error(`the annotations have more than ${MAX_ANNOTATION_BYTES} bytes`);
+  if (size > MAX_ANNOTATION_BYTES)
+    throw new FlotillaError("Encryption", `the annotations have more than ${MAX_ANNOTATION_BYTES} bytes`);
   return wrapped;
 }
 

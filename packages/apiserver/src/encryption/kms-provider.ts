@@ -4,7 +4,7 @@
  * encrypted seed is stored with the value. When the plugin reports another key, a new seed follows.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes, randomUUID } from "node:crypto";
-import { messageOf, sleep } from "@flotilla/base";
+import { FlotillaError, messageOf, sleep } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import { StoreError } from "../store/errors.ts";
 import { GrpcError, grpcStatus } from "../store/grpc/grpc-channel.ts";
@@ -95,7 +95,8 @@ export function createKmsProvider(options: { name: string; plugin: KmsPlugin; cl
     for (let attempt = 1; ; attempt++)
       try {
         const secret = await plugin.decrypt(envelope.wrapped, randomUUID());
-        if (secret.length !== SEED_BYTES) throw new Error(`the plugin returned a key of ${secret.length} bytes`);
+        if (secret.length !== SEED_BYTES)
+          throw new FlotillaError("Encryption", `the plugin returned a key of ${secret.length} bytes`);
         return seedOf(secret, envelope.wrapped.keyId);
       } catch (error) {
         if (attempt === DECRYPT_ATTEMPTS || isClosed || !isPassing(error)) throw error;
@@ -164,9 +165,10 @@ export function createKmsProvider(options: { name: string; plugin: KmsPlugin; cl
 /** Throws unless the plugin works. */
 function working(status: KmsStatus): KmsStatus {
   if (!VERSIONS.has(status.version))
-    throw new Error(`it has the version ${JSON.stringify(status.version.slice(0, 64))}, not v2`);
-  if (status.healthz !== "ok") throw new Error(`it says ${JSON.stringify(status.healthz.slice(0, 256))}`);
-  if (status.keyId === "") throw new Error("it names no key");
+    throw new FlotillaError("Encryption", `it has the version ${JSON.stringify(status.version.slice(0, 64))}, not v2`);
+  if (status.healthz !== "ok")
+    throw new FlotillaError("Encryption", `it says ${JSON.stringify(status.healthz.slice(0, 256))}`);
+  if (status.keyId === "") throw new FlotillaError("Encryption", "it names no key");
   return status;
 }
 
@@ -201,9 +203,9 @@ const derived = (seed: Uint8Array, info: Uint8Array): Buffer =>
 function opened({ data, use }: StoredEnvelope, secret: Uint8Array, key: string): Uint8Array {
   const infoEnd = use === keyUse.hkdfSeed ? INFO_BYTES : 0;
   if (use !== keyUse.hkdfSeed && use !== keyUse.aesGcmKey)
-    throw new Error(`the key is used in an unknown way (${use})`);
+    throw new FlotillaError("Encryption", `the key is used in an unknown way (${use})`);
   const nonceEnd = infoEnd + NONCE_BYTES;
-  if (data.length < nonceEnd + TAG_BYTES) throw new Error("the value is too short");
+  if (data.length < nonceEnd + TAG_BYTES) throw new FlotillaError("Encryption", "the value is too short");
   const cipherKey = infoEnd > 0 ? derived(secret, data.subarray(0, infoEnd)) : secret;
   const cipher = createDecipheriv("aes-256-gcm", cipherKey, data.subarray(infoEnd, nonceEnd))
     .setAAD(Buffer.from(key))

@@ -2,6 +2,7 @@
  * NaCl's secretbox, XSalsa20 with Poly1305, which Node's OpenSSL does not have. For values at rest that another server
  * encrypted so: it is several times slower than `aesgcm`, and its time depends on the data, which no client can measure here.
  */
+import { FlotillaError } from "@flotilla/base";
 import { timingSafeEqual } from "node:crypto";
 
 const KEY_BYTES = 32;
@@ -21,12 +22,12 @@ export function seal(plain: Uint8Array, nonce: Uint8Array, key: Uint8Array): Buf
 
 /** Throws when the value is not what `seal` returned for this nonce and key. */
 export function open(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Buffer {
-  if (sealed.length < TAG_BYTES) throw new Error("the value is too short");
+  if (sealed.length < TAG_BYTES) throw new FlotillaError("Encryption", "the value is too short");
   const cipher = sealed.subarray(TAG_BYTES);
   const plain = Buffer.alloc(cipher.length);
   const authenticationKey = xorStream(cipher, plain, 0, nonce, key);
   if (!timingSafeEqual(poly1305(cipher, authenticationKey), sealed.subarray(0, TAG_BYTES)))
-    throw new Error("the tag does not match");
+    throw new FlotillaError("Encryption", "the tag does not match");
   return plain;
 }
 

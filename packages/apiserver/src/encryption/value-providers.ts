@@ -2,6 +2,7 @@
  * Encrypts and decrypts stored values, in the formats of Kubernetes: a prefix that names the provider and the key, then
  * the ciphertext. The key of the entry is authenticated with `aesgcm`, so a value cannot be moved to another object.
  */
+import { FlotillaError } from "@flotilla/base";
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { open, seal } from "./secretbox.ts";
 
@@ -43,7 +44,7 @@ export function aesGcmProvider(name: string, secret: Uint8Array): ValueProvider 
     },
     decrypt(value, key) {
       const nonceEnd = head.length + GCM_NONCE_BYTES;
-      if (value.length < nonceEnd + GCM_TAG_BYTES) throw new Error("the value is too short");
+      if (value.length < nonceEnd + GCM_TAG_BYTES) throw new FlotillaError("Encryption", "the value is too short");
       const cipher = createDecipheriv(algorithm, secret, value.subarray(head.length, nonceEnd))
         .setAAD(Buffer.from(key))
         .setAuthTag(value.subarray(-GCM_TAG_BYTES));

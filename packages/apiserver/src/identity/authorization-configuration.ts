@@ -3,7 +3,7 @@
  * in order. It is read when the server starts.
  */
 import { ConfigurationError, dnsSubdomainProblems, readConfiguration, s } from "@flotilla/apimachinery";
-import { messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf } from "@flotilla/base";
 import { parseDuration } from "@flotilla/cel";
 import type { AuthorizationWebhookSettings } from "./authorization-webhook.ts";
 import { compileReviewConditions } from "./review-conditions.ts";
@@ -96,20 +96,30 @@ export function readAuthorizationConfiguration(content: string, file: string): A
 function webhookOf(name: string, own: Webhook): AuthorizerSettings {
   const { type, kubeConfigFile } = own.connectionInfo;
   const conditions = (own.matchConditions ?? []).map(({ expression }) => expression);
-  if (type !== "KubeConfigFile") throw new Error(unsupported("connectionInfo.type", type, "KubeConfigFile"));
-  if (!kubeConfigFile) throw new Error("connectionInfo.kubeConfigFile: Required value");
+  if (type !== "KubeConfigFile")
+    throw new FlotillaError("Configuration", unsupported("connectionInfo.type", type, "KubeConfigFile"));
+  if (!kubeConfigFile) throw new FlotillaError("Configuration", "connectionInfo.kubeConfigFile: Required value");
   if (own.subjectAccessReviewVersion !== "v1")
-    throw new Error(unsupported("subjectAccessReviewVersion", own.subjectAccessReviewVersion, "v1"));
+    throw new FlotillaError(
+      "Configuration",
+      unsupported("subjectAccessReviewVersion", own.subjectAccessReviewVersion, "v1"),
+    );
   const { matchConditionSubjectAccessReviewVersion: version, failurePolicy } = own;
   if ((conditions.length > 0 || version) && version !== "v1")
-    throw new Error(unsupported("matchConditionSubjectAccessReviewVersion", version, "v1"));
+    throw new FlotillaError("Configuration", unsupported("matchConditionSubjectAccessReviewVersion", version, "v1"));
   if (failurePolicy !== "Deny" && failurePolicy !== "NoOpinion")
-    throw new Error(unsupported("failurePolicy", failurePolicy, "Deny", "NoOpinion"));
+    throw new FlotillaError("Configuration", unsupported("failurePolicy", failurePolicy, "Deny", "NoOpinion"));
   if (conditions.length > MAX_CONDITIONS)
-    throw new Error(`matchConditions: Too many: ${conditions.length}: must have at most ${MAX_CONDITIONS} items`);
+    throw new FlotillaError(
+      "Configuration",
+      `matchConditions: Too many: ${conditions.length}: must have at most ${MAX_CONDITIONS} items`,
+    );
   const timeoutMs = millisecondsOf("timeout", own.timeout ?? "");
   if (timeoutMs > MAX_TIMEOUT_MS)
-    throw new Error(`timeout: Invalid value: ${JSON.stringify(own.timeout)}: must be at most 30s`);
+    throw new FlotillaError(
+      "Configuration",
+      `timeout: Invalid value: ${JSON.stringify(own.timeout)}: must be at most 30s`,
+    );
   const authorizedTtlMs = millisecondsOf("authorizedTTL", own.authorizedTTL);
   const unauthorizedTtlMs = millisecondsOf("unauthorizedTTL", own.unauthorizedTTL);
   return {
@@ -132,9 +142,12 @@ const unsupported = (field: string, value: string | undefined, ...supported: str
     : `${field}: Required value`;
 
 function millisecondsOf(field: string, duration: string): number {
-  if (duration === "") throw new Error(`${field}: Required value`);
+  if (duration === "") throw new FlotillaError("Configuration", `${field}: Required value`);
   const parsed = parseDuration(duration);
   if (!parsed || parsed.nanos <= 0n)
-    throw new Error(`${field}: Invalid value: ${JSON.stringify(duration)}: must be a duration above 0, such as 30s`);
+    throw new FlotillaError(
+      "Configuration",
+      `${field}: Invalid value: ${JSON.stringify(duration)}: must be a duration above 0, such as 30s`,
+    );
   return Number(parsed.nanos / 1_000_000n);
 }

@@ -5,7 +5,7 @@
  * Users of different logical clusters may have the same name, so the webhook gets the cluster as an extra value of the user.
  */
 import { hash } from "node:crypto";
-import { createSemaphore, isObject, messageOf } from "@flotilla/base";
+import { FlotillaError, createSemaphore, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
 import { clientKeyOf } from "../access/client-key.ts";
 import type { ForeignAuthorizer } from "../access/authorizer-chain.ts";
@@ -52,7 +52,7 @@ export function createAuthorizationWebhook(
   const asking = new Map<string, Promise<Opinion>>();
   const turns = createSemaphore(MAX_CALLS, {
     maxWaiting: MAX_WAITING,
-    overflow: () => new Error(`${MAX_WAITING} requests are already waiting for it`),
+    overflow: () => new FlotillaError("Overloaded", `${MAX_WAITING} requests are already waiting for it`),
   });
   let isFailing = false;
 
@@ -136,12 +136,12 @@ function reviewSpecOf({ user, verb, cluster, resource, path = "" }: AccessReques
 /** Throws for an answer that is not a review. Pure. */
 export function opinionOf(answer: Json): Opinion {
   const status = isObject(answer) && isObject(answer.status) ? answer.status : undefined;
-  if (!status) throw new Error("the answer has no status");
+  if (!status) throw new FlotillaError("Webhook", "the answer has no status");
   const { allowed = false, denied = false } = status;
   const reason = typeof status.reason === "string" ? status.reason.slice(0, MAX_REASON) : "";
   if (typeof allowed !== "boolean" || typeof denied !== "boolean")
-    throw new Error("status.allowed and status.denied must be booleans");
-  if (allowed && denied) throw new Error("the answer allows and denies the request");
+    throw new FlotillaError("Webhook", "status.allowed and status.denied must be booleans");
+  if (allowed && denied) throw new FlotillaError("Webhook", "the answer allows and denies the request");
   return { opinion: allowed ? "allow" : denied ? "deny" : "none", reason };
 }
 

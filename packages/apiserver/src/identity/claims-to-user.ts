@@ -1,5 +1,5 @@
 /** From the claims of a verified token to a user: validation rules, mappings, and rules on the user. Pure. */
-import { isObject } from "@flotilla/base";
+import { FlotillaError, isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { BOOL, CelError, CelList, compileCel, DYN, dynamicValueOf, formatType, mapOf, STRING } from "@flotilla/cel";
 import type { CelValue } from "@flotilla/cel";
@@ -112,9 +112,11 @@ function compile(
   wants?: typeof BOOL,
 ): Evaluate {
   const { program, errors } = compileCel(expression, { variables, hasBindings: true });
-  if (!program) throw new Error(`${field}: Invalid value: ${JSON.stringify(expression)}: ${errors}`);
+  if (!program)
+    throw new FlotillaError("Configuration", `${field}: Invalid value: ${JSON.stringify(expression)}: ${errors}`);
   if (wants && program.resultType.kind !== wants.kind && program.resultType.kind !== DYN.kind)
-    throw new Error(
+    throw new FlotillaError(
+      "Configuration",
       `${field}: Invalid value: ${JSON.stringify(expression)}: must evaluate to bool, not ${formatType(program.resultType)}`,
     );
   return (bindings) => program.evaluate(bindings, { remaining: MAX_COST });

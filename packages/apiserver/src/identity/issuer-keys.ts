@@ -3,7 +3,7 @@
  * names an unknown key or after an hour. A provider that does not answer delays only tokens with unknown keys, which fail
  * at once between attempts. Known keys stay in use while they are read again.
  */
-import { isObject, messageOf } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, Log } from "@flotilla/base";
 import { keysIn } from "./web-token.ts";
 import type { VerificationKey } from "./web-token.ts";
@@ -59,14 +59,15 @@ export function createIssuerKeys({
   async function fetchKeys(): Promise<readonly VerificationKey[]> {
     const document = await fetchJson(discoveryUrl);
     if (!isObject(document) || document.issuer !== issuer)
-      throw new Error(
+      throw new FlotillaError(
+        "IssuerKeys",
         `the discovery document is for issuer ${JSON.stringify(isObject(document) ? document.issuer : null)}`,
       );
     const { jwks_uri: uri } = document;
     if (typeof uri !== "string" || !URL.canParse(uri) || new URL(uri).protocol !== "https:")
-      throw new Error("the discovery document has no jwks_uri that starts with https://");
+      throw new FlotillaError("IssuerKeys", "the discovery document has no jwks_uri that starts with https://");
     const found = keysIn(await fetchJson(new URL(uri)));
-    if (found.length === 0) throw new Error("the key set has no key that verifies signatures");
+    if (found.length === 0) throw new FlotillaError("IssuerKeys", "the key set has no key that verifies signatures");
     return found;
   }
 
@@ -80,7 +81,8 @@ export function createIssuerKeys({
       const isStale = !isKnown || nowMs - readAtMs > REFRESH_MS;
       if (isStale && nowMs - triedAtMs >= RETRY_MS) reading ??= read();
       if (!isKnown) await reading;
-      if (keys.length === 0) throw new Error(problem ?? "the keys of the issuer are not known yet");
+      if (keys.length === 0)
+        throw new FlotillaError("IssuerKeys", problem ?? "the keys of the issuer are not known yet");
       return matching(keyId);
     },
   };

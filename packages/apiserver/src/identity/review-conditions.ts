@@ -1,4 +1,5 @@
 /** Conditions on the requests for which an authorization webhook is called: CEL on `request`, the spec of the review. */
+import { FlotillaError } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { ACCESS_REVIEW_SPEC, BOOL, CelError, compileCel, dynamicValueOf, formatType } from "@flotilla/cel";
 
@@ -14,7 +15,10 @@ export function compileReviewConditions(expressions: readonly string[]): ReviewC
   const programs = expressions.map((expression, index) => {
     const { program, errors } = compileCel(expression, { variables, hasBindings: true });
     const bad = (why: string): Error =>
-      new Error(`matchConditions[${index}].expression: Invalid value: ${JSON.stringify(expression)}: ${why}`);
+      new FlotillaError(
+        "Configuration",
+        `matchConditions[${index}].expression: Invalid value: ${JSON.stringify(expression)}: ${why}`,
+      );
     if (!program) throw bad(errors);
     if (program.resultType.kind !== BOOL.kind)
       throw bad(`must evaluate to bool, not ${formatType(program.resultType)}`);

@@ -7,6 +7,7 @@
  * `/dry-run`. Make independent requests at once (`Promise.all`): every turn costs one request to the hub, which
  * repeats the writes of the turns before.
  */
+import { InvariantError } from "@flotilla/base";
 import { ApiError, HUB } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -77,7 +78,7 @@ export function createDryRunClient(
 }
 
 function unsupported(): never {
-  throw new Error("a dry run has no watches and no raw requests");
+  throw new InvariantError("a dry run has no watches and no raw requests");
 }
 
 function sentOf({ verb, path, query, patchType, body }: TransportRequest): SentRequest {

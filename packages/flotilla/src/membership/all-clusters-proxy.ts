@@ -7,7 +7,7 @@
  */
 import type { Cluster } from "@flotilla/karmada";
 import type { ConnectHandler, ConnectRequest, ConnectResponse } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { FlotillaError, isObject } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import {
   ApiError,
@@ -105,7 +105,7 @@ export function createAllClustersProxy({ clusters, ask, askHub, clock }: AllClus
       }
       if (answer.status !== 200) {
         refusals++;
-        throw new Error(`it answered ${answer.status}`);
+        throw new FlotillaError("Member", `it answered ${answer.status}`);
       }
       return listIn(Buffer.concat(chunks));
     });
@@ -152,7 +152,7 @@ interface List {
 /** Parsed member by member and kept as text, so that all lists are never held or serialized at once. */
 function listIn(bytes: Buffer): List {
   const value: unknown = JSON.parse(bytes.toString());
-  if (!isObject(value) || !Array.isArray(value.items)) throw new Error("it did not return a list");
+  if (!isObject(value) || !Array.isArray(value.items)) throw new FlotillaError("Member", "it did not return a list");
   const { items, ...envelope } = value;
   return { envelope, items: JSON.stringify(items).slice(1, -1) };
 }

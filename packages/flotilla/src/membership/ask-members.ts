@@ -4,7 +4,7 @@
  */
 import type { Cluster } from "@flotilla/karmada";
 import { findCondition } from "@flotilla/apimachinery";
-import { messageOf } from "@flotilla/base";
+import { FlotillaError, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 
 /** Members that are asked at the same time. */
@@ -43,7 +43,7 @@ export async function askMembers<T>(
       const name = cluster?.metadata.name ?? "";
       try {
         if (findCondition(cluster?.status?.conditions ?? [], "Ready")?.status !== "True")
-          throw new Error("it is not ready");
+          throw new FlotillaError("Member", "it is not ready");
         found[index] = { answer: await withTimeout(clock, signal, (until) => ask(name, until)) };
       } catch (error) {
         if (signal.aborted || isFinal(error)) {

@@ -6,7 +6,7 @@
  * followed from the last line on.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject, messageOf, defined } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf, defined } from "@flotilla/base";
 import type { Clock, JsonObject, Timer } from "@flotilla/base";
 import { createKindResolver, queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -111,7 +111,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
         { method: "GET", path: `${memberPath(member, path)}${queryText(query)}`, cluster: HUB },
         signal,
       );
-      if (status !== 200) throw new Error(reasonIn(await readText(body)));
+      if (status !== 200) throw new FlotillaError("Member", reasonIn(await readText(body)));
       settle("open", "");
       position.resume();
       for await (const line of linesIn(body)) {
@@ -187,7 +187,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     const { group, storageVersion: version, plural: resource } = kind;
     const { namespace, name } = ref;
     const owner = await getJson(member, resourcePath({ cluster: HUB, group, version, resource, namespace, name }));
-    if (!owner) throw new Error(`${ref.kind} ${namespace}/${name} not found`);
+    if (!owner) throw new FlotillaError("Member", `${ref.kind} ${namespace}/${name} not found`);
     const selector = selectorOf(owner);
     if (selector === "") return found([], false);
     const query = { labelSelector: selector, limit: String(MAX_PODS) };
@@ -223,7 +223,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     if (status !== 200) {
       const reason = reasonIn(await readText(body));
       if (status === 404) return undefined;
-      throw new Error(reason);
+      throw new FlotillaError("Member", reason);
     }
     const answer = await readJson(body);
     return isObject(answer) ? answer : {};

@@ -5,7 +5,7 @@
  * is one watch per member and kind, so beyond a number of them the rows show what bindings have.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { FlotillaError, isObject } from "@flotilla/base";
 import type { Clock, JsonObject, Log } from "@flotilla/base";
 import { createKindResolver, createWatchDecoder, queryText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -143,7 +143,7 @@ export function createMemberCopies({ client, clock, log, onChange }: MemberCopie
     );
     if (status !== 200) {
       for await (const _ of body) break;
-      throw new Error(`status ${status}`);
+      throw new FlotillaError("Member", `status ${status}`);
     }
     const decoder = createWatchDecoder();
     const found = new Map<string, LiveCopy>();

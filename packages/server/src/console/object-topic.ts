@@ -3,7 +3,7 @@
  * watched on the members while a page shows them, because a binding's status arrives up to 3 s later.
  */
 import { findCondition, HUB, isConditionTrue } from "@flotilla/apimachinery";
-import { isObject, messageOf, defined } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf, defined } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Timer } from "@flotilla/base";
 import { createKindResolver, createWatchDecoder, queryText, readText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -133,7 +133,7 @@ export async function openObjectTopic(options: ObjectTopicOptions): Promise<void
           },
           stop,
         );
-        if (status !== 200) throw new Error(await readText(body));
+        if (status !== 200) throw new FlotillaError("Member", await readText(body));
         await consume(body, set, stop);
       } catch {
         // The connection broke, or the member is away: what was seen last stays, marked as not live.

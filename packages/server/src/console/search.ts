@@ -1,6 +1,6 @@
 /** Searches objects of the hub and pods of all members by name, label and image. */
 import { HUB } from "@flotilla/apimachinery";
-import { isObject, omitZero } from "@flotilla/base";
+import { FlotillaError, isObject, omitZero } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -71,7 +71,7 @@ async function* podsOf(client: Client, member: string, signal: AbortSignal): Asy
       },
       signal,
     );
-    if (status !== 200) throw new Error((await readText(body)).slice(0, 200));
+    if (status !== 200) throw new FlotillaError("HubAnswer", (await readText(body)).slice(0, 200));
     const list = await readJson(body);
     if (!isObject(list)) return;
     yield* objectsAt(list, "items");

@@ -5,7 +5,7 @@
  * of logs the newest lines with the number of those that were left out; a hidden page gets one message in five seconds.
  */
 import type { Duplex } from "node:stream";
-import { isObject, messageOf } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import { loadWebSockets } from "@flotilla/client";
 import type { WebSocket } from "@flotilla/client";
@@ -125,12 +125,14 @@ export async function openStream(
     if (!isVisible && !isBehind) hiddenTimer ??= clock.after(HIDDEN_MS, () => ((hiddenTimer = undefined), flush()));
   }
   function receive(message: ClientMessage): void {
-    if (typeof message !== "object" || message === null) throw new Error("a message is an object");
+    if (typeof message !== "object" || message === null)
+      throw new FlotillaError("ConsoleMessage", "a message is an object");
     switch (message.type) {
       case "subscribe": {
         if (!Number.isSafeInteger(message.sub) || !isObject(message.topic))
-          throw new Error("a subscription has a number and a topic");
-        if (subscriptions.size >= MAX_SUBSCRIPTIONS) throw new Error("too many subscriptions");
+          throw new FlotillaError("ConsoleMessage", "a subscription has a number and a topic");
+        if (subscriptions.size >= MAX_SUBSCRIPTIONS)
+          throw new FlotillaError("ConsoleMessage", "too many subscriptions");
         subscribe(message.sub, message.topic);
         return;
       }
@@ -147,7 +149,7 @@ export async function openStream(
         }
         return;
       default:
-        throw new Error("unknown message");
+        throw new FlotillaError("ConsoleMessage", "unknown message");
     }
   }
   function subscribe(sub: number, topic: Topic): void {
@@ -250,7 +252,7 @@ export async function openStream(
         });
       }
       default:
-        throw new Error("unknown topic");
+        throw new FlotillaError("ConsoleMessage", "unknown topic");
     }
   }
   return () => {
@@ -261,10 +263,10 @@ export async function openStream(
 
 /** A topic comes from a browser: its fields may be anything. */
 function refOf(ref: unknown): { apiVersion: string; kind: string; namespace: string; name: string } {
-  if (!isObject(ref)) throw new Error("the topic names no object");
+  if (!isObject(ref)) throw new FlotillaError("ConsoleMessage", "the topic names no object");
   const { apiVersion, kind, namespace, name } = ref;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || typeof name !== "string" || name === "")
-    throw new Error("an object has an apiVersion, a kind and a name");
+    throw new FlotillaError("ConsoleMessage", "an object has an apiVersion, a kind and a name");
   return { apiVersion, kind, name, namespace: typeof namespace === "string" ? namespace : "" };
 }
 

@@ -1,4 +1,5 @@
 /** Reads a JSON document of an identity provider: over https, with a limit on size and time, and without redirects. */
+import { FlotillaError } from "@flotilla/base";
 import type { FetchJson } from "@flotilla/apiserver";
 import { createHttp2Transport, readJson, UNTRUSTED_LIMITS } from "@flotilla/client";
 
@@ -21,7 +22,7 @@ export function createFetchJson(ca: string | undefined): FetchJson {
         { method: "GET", cluster: "issuer", path: `${url.pathname}${url.search}` },
         AbortSignal.timeout(TIMEOUT_MS),
       );
-      if (status !== 200) throw new Error(`${url.href} answered ${status}`);
+      if (status !== 200) throw new FlotillaError("IssuerKeys", `${url.href} answered ${status}`);
       return await readJson(body, MAX_BYTES);
     } finally {
       await transport.close();

@@ -1,4 +1,5 @@
 /** Sends JSON to the server of a kubeconfig, as Kubernetes configures webhooks of the API server itself. */
+import { FlotillaError } from "@flotilla/base";
 import { resolve } from "node:path";
 import { connectionOf, createHttp2Transport, loadKubeconfig, readText } from "@flotilla/client";
 
@@ -23,7 +24,8 @@ export async function postTo(kubeconfig: string): Promise<Post> {
       signal,
     );
     const text = await readText(answer, MAX_BYTES);
-    if (status < 200 || status > 299) throw new Error(`the webhook answered ${status}: ${text.slice(0, 200)}`);
+    if (status < 200 || status > 299)
+      throw new FlotillaError("Webhook", `the webhook answered ${status}: ${text.slice(0, 200)}`);
     return text;
   };
 }

@@ -2,6 +2,7 @@
  * `kubectl port-forward` to simulated pods. Nothing runs there, so a declared port answers by itself: an HTTP request gets a
  * page that names the pod and the port, anything else gets its own bytes back. Other ports refuse the connection.
  */
+import { FlotillaError } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 
@@ -24,9 +25,11 @@ export async function forwardPort(
   const isDeclared = pod.spec.containers.some(({ ports = [] }) =>
     ports.some(({ containerPort, protocol = "TCP" }) => containerPort === port && protocol === "TCP"),
   );
-  if (pod.status?.phase !== "Running") throw new Error(`pod ${target.namespace}/${name} is not running`);
+  if (pod.status?.phase !== "Running")
+    throw new FlotillaError("SimulatedPod", `pod ${target.namespace}/${name} is not running`);
   if (!isDeclared)
-    throw new Error(
+    throw new FlotillaError(
+      "SimulatedPod",
       `failed to connect to port ${port} of pod ${target.namespace}/${name}: connection refused: simulated, and no container declares the port`,
     );
   let head = "";

@@ -1,4 +1,5 @@
 /** Archives as `kubectl cp` sends and expects them: regular files and directories in the ustar format. Pure. */
+import { FlotillaError } from "@flotilla/base";
 
 export interface ArchivedFile {
   /** As in the archive, without a leading slash. */
@@ -17,9 +18,10 @@ export function readTar(archive: Buffer): ArchivedFile[] {
     const head = archive.subarray(at, at + BLOCK);
     if (head.every((byte) => byte === 0)) break;
     const size = Number.parseInt(textAt(head, 124, 12), 8);
-    if (!Number.isSafeInteger(size) || size < 0) throw new Error("This does not look like a tar archive");
+    if (!Number.isSafeInteger(size) || size < 0)
+      throw new FlotillaError("SimulatedPod", "This does not look like a tar archive");
     const content = archive.subarray(at + BLOCK, at + BLOCK + size);
-    if (content.length < size) throw new Error("Unexpected EOF in archive");
+    if (content.length < size) throw new FlotillaError("SimulatedPod", "Unexpected EOF in archive");
     const type = String.fromCharCode(head[156] ?? 0);
     const prefix = textAt(head, 345, 155);
     const name = longName ?? (prefix === "" ? textAt(head, 0, 100) : `${prefix}/${textAt(head, 0, 100)}`);
