@@ -194,6 +194,11 @@ describe("tidy rules", () => {
       text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
       want: [],
     },
+    "a line that is too long": {
+      path: "packages/base/src/a.ts",
+      text: `\nconst text = "${"x".repeat(200)}";\n`,
+      want: ["packages/base/src/a.ts has more than 200 columns in line 2; break the string"],
+    },
     "a plain Error in a product": {
       path: "packages/base/src/a.ts",
       text: 'throw new Error("no");\n',

@@ -2,6 +2,8 @@
 import type { SourceFile } from "./sources.ts";
 
 const MAX_LINES = 500;
+/** The formatter keeps code within 120 columns; it does not break strings. */
+const MAX_COLUMNS = 200;
 /** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
 const MAY_BE_LONG =
   /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.css$|\.md$|\.json$/;
@@ -13,6 +15,10 @@ const NOT_IN_A_UNIT_TEST =
 
 /** Code that ships, except the page in the browser, which imports no package. */
 const PRODUCT = /^packages\/(?!testing\/|web\/ui\/)(?!.*(?:\.test\.ts$|\/testdata\/|\/test-[a-z-]+\.ts$)).*\.ts$/;
+
+/** The same with the page, without generated tables. */
+const SHIPPED =
+  /^packages\/(?!testing\/)(?!.*(?:\.test\.tsx?$|\/testdata\/|\/facts\/|\/test-[a-z-]+\.ts$|\.stories\.tsx?$)).*\.tsx?$/;
 
 const rules: ((file: SourceFile) => string | undefined)[] = [
   ({ path, text }) => {
@@ -49,6 +55,10 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
     return found === undefined
       ? undefined
       : `has the conditional spread ${found}: an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })`;
+  },
+  ({ path, text }) => {
+    const at = SHIPPED.test(path) ? text.split("\n").findIndex((line) => line.length > MAX_COLUMNS) : -1;
+    return at < 0 ? undefined : `has more than ${MAX_COLUMNS} columns in line ${at + 1}; break the string`;
   },
   ({ path, text }) =>
     PRODUCT.test(path) && /(?:\bthrow |\breject\(|=>\s*)new Error\(/.test(text)

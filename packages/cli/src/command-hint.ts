@@ -28,7 +28,8 @@ const ON_THE_HUB = [
 const ON_A_MEMBER = ["attach", "cp", "debug", "port-forward"];
 
 const RELEASES =
-  "use 'flotilla rollout' for releases in waves, 'flotilla kubectl rollout' for Deployments, StatefulSets and DaemonSets, the partition of a CloneSet for its release, and 'flotilla wait' to wait for one";
+  "use 'flotilla rollout' for releases in waves, 'flotilla kubectl rollout' for Deployments, StatefulSets " +
+  "and DaemonSets, the partition of a CloneSet for its release, and 'flotilla wait' to wait for one";
 const STARTS = "use 'flotilla up' to start a hub; 'flotilla apiserver' and 'flotilla controllers' start its parts";
 const STOPS = "stop the hub with Ctrl-C and delete its data directory; 'flotilla unjoin' removes a member before";
 const ADDONS = "Flotilla installs no add-ons";

@@ -116,7 +116,8 @@ function checkValue(flag: Flag, rawName: string, value: string | undefined, isIn
     !(isNumber && /^-[\d.]/.test(value));
   if (value === undefined || looksLikeFlag)
     throw new UsageError(
-      `${rawName} needs a value: ${flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")}${looksLikeFlag ? `; '${value}' looks like a flag; to pass it as the value, write ${rawName}=${value}` : ""}`,
+      `${rawName} needs a value: ` +
+        `${flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")}${looksLikeFlag ? `; '${value}' looks like a flag; to pass it as the value, write ${rawName}=${value}` : ""}`,
     );
 }
 

@@ -8,8 +8,15 @@
 const COLOURS = /\u001b\[[0-9;]*m/g;
 // oxlint-disable-next-line no-control-regex
 const PLAIN = /^[\x20-\x7e]*$/;
-const WIDE =
-  /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
+const WIDE = new RegExp(
+  [
+    String.raw`[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf]`,
+    String.raw`[\u4e00-\u9fff\ua000-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]`,
+    String.raw`\p{Emoji_Presentation}`,
+    String.raw`[\u{20000}-\u{3fffd}]`,
+  ].join("|"),
+  "u",
+);
 const JOINED = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 const ELLIPSIS = "…";
 const CONTINUED = " \\";

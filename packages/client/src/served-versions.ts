@@ -122,7 +122,9 @@ export function createServedVersionsClient(client: Client): Client {
       if (!isOfMetadata(patch))
         throw new FlotillaError(
           "Conversion",
-          `cannot patch ${kind.kind} ${key.name} on ${key.cluster}: the cluster serves it only as ${other.kind.storageVersion}, and only metadata patches are the same in every version; update the object instead`,
+          `cannot patch ${kind.kind} ${key.name} on ${key.cluster}: the cluster serves it only as ` +
+            `${other.kind.storageVersion}, and only metadata patches are the same in every version; update ` +
+            "the object instead",
         );
       return other.toOurs(await client.patch(other.kind as typeof kind, key, patch, options));
     },

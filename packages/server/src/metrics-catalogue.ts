@@ -38,7 +38,9 @@ export const metricsPages: readonly MetricsPage[] = [
     title: "The hub",
     path: "/metrics",
     about:
-      "The API server as in Kubernetes, the controllers as in controller-runtime, the pipeline and the members under Karmada's names, Placements under Open Cluster Management's, and Flotilla's own metrics as `flotilla_…`.",
+      "The API server as in Kubernetes, the controllers as in controller-runtime, the pipeline and the " +
+      "members under Karmada's names, Placements under Open Cluster Management's, and Flotilla's own " +
+      "metrics as `flotilla_…`.",
     metrics: [
       ...serverMetrics,
       ...webhookMetrics,

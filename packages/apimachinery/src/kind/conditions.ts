@@ -10,7 +10,10 @@ const MAX_REASON = 1024;
 const MAX_MESSAGE = 32 * 1024;
 const REASON = /^[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
 const REASON_RULE =
-  "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
+  "a condition reason must start with alphabetic character, optionally followed by a string of " +
+  "alphanumeric characters or '_,:', and must end with an alphanumeric character or '_' (e.g. 'my_name',  " +
+  "or 'MY_NAME',  or 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is " +
+  "'[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')";
 
 /** Each type at most once, and each condition complete. */
 export function checkConditions(at: string, conditions: readonly Sent<Condition>[]): FieldError[] {

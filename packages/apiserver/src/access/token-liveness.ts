@@ -119,7 +119,11 @@ function secretProblem(secret: JsonObject, token: string, { namespace, account }
   if (!holdsToken(secret, token)) return "Token does not match server's copy";
   const { labels, name } = metadataOf(secret);
   if (!isObject(labels) || !labels[INVALID_SINCE]) return undefined;
-  return `the token in secret ${namespace}/${textOf(name)} for service account ${namespace}/${account.name} has been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`;
+  return (
+    `the token in secret ${namespace}/${textOf(name)} for service account ${namespace}/${account.name} has ` +
+    "been marked invalid. Use tokens from the TokenRequest API or manually created secret-based tokens, or " +
+    `remove the '${INVALID_SINCE}' label from the secret to temporarily allow use of this token`
+  );
 }
 
 function holdsToken({ data }: JsonObject, token: string): boolean {

@@ -119,7 +119,9 @@ function checkPreconditions({ metadata }: DeepReadonly<Binding>, stored: JsonObj
     throw conflict(
       PODS,
       name,
-      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${textOf(current[field])}`,
+      `StorageError: invalid object, Code: 4, Key: ${key}, ResourceVersion: 0, AdditionalErrorMsg: ` +
+        `Precondition failed: ${label} in precondition: ${wanted}, ${label} in object ` +
+        `meta: ${textOf(current[field])}`,
     );
   }
 }

@@ -51,10 +51,11 @@ const ALLOWED_VOLUMES = [
   "projected",
   "secret",
 ] as const;
-const OTHER_VOLUMES =
-  "hostPath gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder cephfs flocker fc azureFile vsphereVolume quobyte azureDisk photonPersistentDisk portworxVolume scaleIO storageos".split(
-    " ",
-  );
+const OTHER_VOLUMES = (
+  "hostPath gcePersistentDisk awsElasticBlockStore gitRepo nfs iscsi glusterfs rbd flexVolume cinder " +
+  "cephfs flocker fc azureFile vsphereVolume quobyte azureDisk photonPersistentDisk portworxVolume " +
+  "scaleIO storageos"
+).split(" ");
 
 function restrictedVolumes({ spec }: ExaminedPod): Violation | undefined {
   const bad = (spec.volumes ?? []).filter((volume) => !ALLOWED_VOLUMES.some((type) => volume[type]));

@@ -50,7 +50,9 @@ export function namespaceConditions(
           "NamespaceDeletionDiscoveryFailure",
           true,
           "DiscoveryFailed",
-          `Discovery failed for some groups, ${foreign.unknown.length} failing: unable to retrieve the complete list of server APIs: ${foreign.unknown.map((version) => `${version}: stale GroupVersion discovery: ${version}`).join(", ")}`,
+          `Discovery failed for some groups, ${foreign.unknown.length} failing: unable to retrieve the ` +
+            "complete list of server " +
+            `APIs: ${foreign.unknown.map((version) => `${version}: stale GroupVersion discovery: ${version}`).join(", ")}`,
         )
       : condition(
           "NamespaceDeletionDiscoveryFailure",

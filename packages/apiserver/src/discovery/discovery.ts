@@ -205,10 +205,12 @@ function groupOf(name: string, names: readonly string[]): object {
 }
 
 /** Kubernetes' groups come in a fixed order; the others follow by name. */
-const GROUP_ORDER =
-  "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io".split(
-    " ",
-  );
+const GROUP_ORDER = (
+  "apiregistration.k8s.io apps events.k8s.io authentication.k8s.io authorization.k8s.io autoscaling " +
+  "batch certificates.k8s.io networking.k8s.io policy rbac.authorization.k8s.io storage.k8s.io " +
+  "admissionregistration.k8s.io apiextensions.k8s.io scheduling.k8s.io coordination.k8s.io node.k8s.io " +
+  "discovery.k8s.io resource.k8s.io flowcontrol.apiserver.k8s.io"
+).split(" ");
 
 const rankOf = (group: string): number =>
   group === "" ? -1 : GROUP_ORDER.includes(group) ? GROUP_ORDER.indexOf(group) : GROUP_ORDER.length;

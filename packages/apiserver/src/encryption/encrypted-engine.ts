@@ -62,7 +62,9 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
     }
     const fail = (error: unknown): never => {
       throw new DecryptionError(
-        `${describeKey(key)} cannot be decrypted with the key ${keyNameOf(provider.prefix)} of the encryption configuration: the secret of the key is another one, or the value was changed (${messageOf(error)})`,
+        `${describeKey(key)} cannot be decrypted with the key ${keyNameOf(provider.prefix)} of the ` +
+          "encryption configuration: the secret of the key is another one, or the value was changed " +
+          `(${messageOf(error)})`,
       );
     };
     const noteForm = (): void => {

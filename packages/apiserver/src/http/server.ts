@@ -212,14 +212,13 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   return {
     async listen(port, host = "127.0.0.1") {
       await new Promise<void>((resolve, reject) => {
-        server.once("error", (cause) =>
-          reject(
-            new ListenError(
-              `cannot listen on ${host} port ${port}: ${(cause as NodeJS.ErrnoException).code === "EACCES" ? "this user may not use it; choose one above 1023" : "choose another port, or stop what uses it"}`,
-              { cause },
-            ),
-          ),
-        );
+        server.once("error", (cause) => {
+          const isDenied = (cause as NodeJS.ErrnoException).code === "EACCES";
+          const advice = isDenied
+            ? "this user may not use it; choose one above 1023"
+            : "choose another port, or stop what uses it";
+          reject(new ListenError(`cannot listen on ${host} port ${port}: ${advice}`, { cause }));
+        });
         server.listen(port, host, resolve);
       });
       server.on("error", (error) => log.error("server failed", { error }));

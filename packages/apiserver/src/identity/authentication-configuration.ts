@@ -210,7 +210,11 @@ function mappingProblem({ claimMappings, claimValidationRules = [] }: Issuer): s
     /\bclaims\.email\b/.test(username.expression ?? "") &&
     ![username.expression, ...texts].some((each) => each?.includes("email_verified"))
   )
-    return "claimMappings.username.expression: Invalid value: claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression";
+    return (
+      "claimMappings.username.expression: Invalid value: claims.email_verified must be used in " +
+      "claimMappings.username.expression or claimMappings.extra[*].valueExpression or " +
+      "claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression"
+    );
   return undefined;
 }
 

@@ -224,7 +224,11 @@ interface Token {
 
 const TOKEN_VERSION = "meta.k8s.io/v1";
 const TOO_OLD =
-  "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.";
+  "The provided continue parameter is too old to display a consistent list result. You can start a new " +
+  "list without the continue parameter, or use the continue token in this response to retrieve the " +
+  "remainder of the results. Continuing with the provided token results in an inconsistent list - objects " +
+  "that were created, modified, or deleted between the time the first chunk was returned and now may show " +
+  "up in the list.";
 
 function encodeToken({ revision, start, seen }: Token): string {
   return Buffer.from(JSON.stringify({ v: TOKEN_VERSION, rv: revision, start, n: seen })).toString("base64url");

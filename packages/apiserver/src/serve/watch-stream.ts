@@ -305,9 +305,13 @@ class WatchStream {
     const { type, entry, served, revision } = notice;
     if (this.#renderer) return protobufWatchFrame(type, this.#renderer.documentAt(entry, revision));
     const object = objectAt(entry, served, revision);
-    return encode(
-      `${JSON.stringify({ type, object: representation.as === "table" ? this.#table(served, object, revision) : representation.as === "metadata" ? partialMetadata(object, representation.version) : object })}\n`,
-    );
+    const shown =
+      representation.as === "table"
+        ? this.#table(served, object, revision)
+        : representation.as === "metadata"
+          ? partialMetadata(object, representation.version)
+          : object;
+    return encode(`${JSON.stringify({ type, object: shown })}\n`);
   };
 
   #table(served: ServedVersion, object: JsonObject, revision: number): JsonObject {

@@ -250,7 +250,10 @@ function prepareStatements(database: DatabaseSync) {
       "SELECT revision, key, previous, value, sum FROM changes WHERE revision > ? ORDER BY revision LIMIT ?",
     ),
     changesBefore: prepare(
-      "SELECT changes.revision, changes.key, changes.previous, changes.value, changes.sum, replaced.value AS replacedValue, replaced.previous AS replacedPrevious, replaced.sum AS replacedSum FROM changes LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
+      "SELECT changes.revision, changes.key, changes.previous, changes.value, changes.sum, replaced.value " +
+        "AS replacedValue, replaced.previous AS replacedPrevious, replaced.sum AS replacedSum FROM changes " +
+        "LEFT JOIN changes AS replaced ON replaced.revision = changes.previous WHERE changes.revision <= ? " +
+        "AND changes.revision > ? ORDER BY changes.revision DESC LIMIT ?",
     ),
     compactedRows: prepare(
       "SELECT revision, previous, value IS NULL AS deletion FROM changes WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?",

@@ -137,7 +137,9 @@ export function withoutRepeatedOwners(object: JsonObject, { warn }: RequestConte
   if (repeated.length === 0) return object;
   const when = isPatched ? " after mutating admission happens" : "";
   warn(
-    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
+    `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in ` +
+      "1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) " +
+      `observed: ${repeated.join(", ")}`,
   );
   return { ...object, metadata: { ...metadata, ownerReferences: kept } };
 }
@@ -173,6 +175,7 @@ export function uidConflict(
   return conflict(
     resource.name,
     name,
-    `StorageError: invalid object, Code: 4, Key: /registry/${path}/${name}, ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent}, UID in object meta: ${String(stored)}`,
+    `StorageError: invalid object, Code: 4, Key: /registry/${path}/${name}, ResourceVersion: 0, ` +
+      `AdditionalErrorMsg: Precondition failed: UID in precondition: ${sent}, UID in object meta: ${String(stored)}`,
   );
 }

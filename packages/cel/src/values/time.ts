@@ -72,7 +72,10 @@ export function formatTimestamp({ seconds, nanos, zone }: CelTimestamp): string 
   const fraction = nanos === 0 ? "" : `.${String(nanos).padStart(9, "0").replace(/0+$/, "")}`;
   const minutes = Math.floor(Math.abs(zone) / 60);
   const offset = zone === 0 ? "Z" : `${zone < 0 ? "-" : "+"}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
-  return `${String(date.getUTCFullYear()).padStart(4, "0")}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}T${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}${fraction}${offset}`;
+  const year = String(date.getUTCFullYear()).padStart(4, "0");
+  const day = `${year}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
+  const time = `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}:${two(date.getUTCSeconds())}`;
+  return `${day}T${time}${fraction}${offset}`;
 }
 
 /** Go's durations: `1h30m`, `-1.5s`; undefined for other formats. */

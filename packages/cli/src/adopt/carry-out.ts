@@ -157,7 +157,9 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "Adopt",
-        `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the same command again to continue`,
+        `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} ` +
+          `within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the ` +
+          "same command again to continue",
       );
     deps.progress(`the hub has created ${current.length} of ${works.length} works of ${titleOf(resource.template)}`);
     await sleep(clock, POLL_MS, signal);

@@ -49,7 +49,10 @@ export async function knownOf(
   if (without.length > 0)
     throw new FlotillaError(
       "Adopt",
-      `${title} exists on the hub and is not propagated to ${without.join(", ")}; either use a policy with conflictResolution Overwrite to propagate it there ('flotilla plan' shows what that changes), or delete the template, with preserveResourcesOnDeletion set in its policy, and adopt it from all members at once`,
+      `${title} exists on the hub and is not propagated to ${without.join(", ")}; either use a policy with ` +
+        "conflictResolution Overwrite to propagate it there ('flotilla plan' shows what that changes), or " +
+        "delete the template, with preserveResourcesOnDeletion set in its policy, and adopt it from all " +
+        "members at once",
     );
   return { state: copies.every((copy) => isDelivered(found, copy)) ? "adopted" : "underway", template };
 }

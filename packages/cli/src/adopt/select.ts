@@ -152,7 +152,9 @@ async function commonVersion(readers: Readers, kinds: readonly [AnyKind, ...AnyK
   }
   throw new FlotillaError(
     "Adopt",
-    `the hub and ${[...readers.keys()].join(", ")} have no version of ${kinds[0].kind} in common; ${[...lacking].join(", ")} lacks ${kinds.map(({ group, storageVersion }) => formatApiVersion(group, storageVersion)).join(" or ")}`,
+    `the hub and ${[...readers.keys()].join(", ")} have no version of ${kinds[0].kind} in common; ` +
+      `${[...lacking].join(", ")} ` +
+      `lacks ${kinds.map(({ group, storageVersion }) => formatApiVersion(group, storageVersion)).join(" or ")}`,
   );
 }
 

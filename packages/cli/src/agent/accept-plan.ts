@@ -66,5 +66,9 @@ const madeAt = ({ metadata }: Request): string => metadata.creationTimestamp ?? 
 /** Why the last request failed, and what to do. */
 export function describeRefusal(cluster: string, { metadata, status }: Request): string {
   const { type, message } = status?.conditions?.find(({ type: is }) => is === "Denied" || is === "Failed") ?? {};
-  return `the last request of ${cluster}, ${metadata.name}, was ${type === "Failed" ? "not signed" : "denied"}${message ? ` (${message})` : ""}; its agent retries after an hour, or when it is restarted`;
+  return (
+    `the last request of ${cluster}, ${metadata.name}, was ` +
+    `${type === "Failed" ? "not signed" : "denied"}${message ? ` (${message})` : ""}; its agent retries ` +
+    "after an hour, or when it is restarted"
+  );
 }

@@ -6,7 +6,10 @@ export const apiserverCommand = defineCommand({
   name: "apiserver",
   summary: "run only the hub's API server; run the controllers with 'flotilla controllers'",
   details:
-    "Serves the hub's API and stores its objects. Nothing is scheduled or delivered until 'flotilla controllers' runs against it, on this or another machine. A line that starts with 'ready' is printed when it responds. DIR/hub.kubeconfig is an administrator's, DIR/controllers.kubeconfig is for the controllers.",
+    "Serves the hub's API and stores its objects. Nothing is scheduled or delivered until 'flotilla " +
+    "controllers' runs against it, on this or another machine. A line that starts with 'ready' is printed " +
+    "when it responds. DIR/hub.kubeconfig is an administrator's, DIR/controllers.kubeconfig is for the " +
+    "controllers.",
   serves: true,
   example: [
     { says: "Run the API server for this machine.", run: "flotilla apiserver --data ./hub" },

@@ -9,7 +9,11 @@ export const applyCommand = defineCommand({
   name: "apply",
   summary: "show what would change on each member, ask for confirmation, and apply it",
   details:
-    "Shows the same plan as 'flotilla plan'. If planning fails, nothing is applied. Objects are applied as by 'kubectl apply', so both can be used on one object, and unknown fields are rejected. Namespaces, CRDs, interpreter customizations and override policies are applied before policies and templates, so that the first copy on a member is the intended one. Templates that the hub has and no policy propagates yet are changed before the policies. Other objects keep their order.",
+    "Shows the same plan as 'flotilla plan'. If planning fails, nothing is applied. Objects are applied as " +
+    "by 'kubectl apply', so both can be used on one object, and unknown fields are rejected. Namespaces, " +
+    "CRDs, interpreter customizations and override policies are applied before policies and templates, so " +
+    "that the first copy on a member is the intended one. Templates that the hub has and no policy " +
+    "propagates yet are changed before the policies. Other objects keep their order.",
   example: [
     { says: "Review the plan and confirm it.", run: "flotilla apply -f web.yaml" },
     {

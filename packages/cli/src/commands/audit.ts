@@ -37,7 +37,9 @@ export const auditCommand = defineCommand({
   name: "audit",
   summary: "show what the controllers decided and why: placements, moves, evictions, rollout steps",
   details:
-    "The hub keeps the newest 10,000 decisions, also across restarts; DIR/decisions.jsonl has more. With an audit log (--audit-log-path of 'flotilla up'), -f reads decisions and the requests of users from it, in order. Without an object, and with -f, all namespaces are shown unless -n is given.",
+    "The hub keeps the newest 10,000 decisions, also across restarts; DIR/decisions.jsonl has more. With " +
+    "an audit log (--audit-log-path of 'flotilla up'), -f reads decisions and the requests of users from " +
+    "it, in order. Without an object, and with -f, all namespaces are shown unless -n is given.",
   example: [
     { says: "What moved this workload in the last hour?", run: "flotilla audit cloneset/web -n shop --since 1h" },
     {

@@ -9,7 +9,9 @@ export const completionCommand = defineCommand({
   name: "completion",
   summary: "print a shell completion script for commands, flags and names",
   details:
-    "Types, names, namespaces and members come from the hub that the command line names; it is queried while you type, for at most a second and a half. 'kubectl flotilla …' is completed by kubectl's own completion if kubectl_complete-flotilla is on the PATH beside kubectl-flotilla.",
+    "Types, names, namespaces and members come from the hub that the command line names; it is queried " +
+    "while you type, for at most a second and a half. 'kubectl flotilla …' is completed by kubectl's own " +
+    "completion if kubectl_complete-flotilla is on the PATH beside kubectl-flotilla.",
   example: [
     {
       says: "In this shell; add the line to ~/.bashrc for new shells.",

@@ -10,7 +10,12 @@ export const controllersCommand = defineCommand({
   name: "controllers",
   summary: "run the hub's controllers against an API server, with leader election",
   details:
-    "Schedules workloads, delivers them to members and aggregates their status, for the hub of a kubeconfig. Several processes may run: each group of controllers has a Lease on the hub, one process holds it and is active, the others have read the hub and stand by. Groups can be spread over processes with --controllers, and the members of the group delivery with --shard. A line that starts with 'ready' is printed when every group of this process has a leader, and a line when it takes over or loses its leadership.",
+    "Schedules workloads, delivers them to members and aggregates their status, for the hub of a " +
+    "kubeconfig. Several processes may run: each group of controllers has a Lease on the hub, one process " +
+    "holds it and is active, the others have read the hub and stand by. Groups can be spread over " +
+    "processes with --controllers, and the members of the group delivery with --shard. A line that starts " +
+    "with 'ready' is printed when every group of this process has a leader, and a line when it takes over " +
+    "or loses its leadership.",
   serves: true,
   example: [
     {

@@ -18,7 +18,10 @@ export const deleteCommand = defineCommand({
   name: "delete",
   summary: "show where objects run, ask for confirmation, and delete them on the hub and its members",
   details:
-    "An object that a policy propagates is deleted on its members too, unless the policy has preserveResourcesOnDeletion. Deleting a Namespace deletes everything in it, and deleting a CustomResourceDefinition all objects of its kind, with their copies on members: the confirmation names them. Deleting a policy deletes no object.",
+    "An object that a policy propagates is deleted on its members too, unless the policy has " +
+    "preserveResourcesOnDeletion. Deleting a Namespace deletes everything in it, and deleting a " +
+    "CustomResourceDefinition all objects of its kind, with their copies on members: the confirmation " +
+    "names them. Deleting a policy deletes no object.",
   example: [
     { says: "See where it runs, and confirm.", run: "flotilla delete cloneset/web -n shop" },
     {

@@ -77,7 +77,9 @@ export const demoCommand = defineCommand({
   name: "demo",
   summary: "run a guided tour on a temporary fleet, and verify every step",
   details:
-    "Starts a hub and three simulated members in a temporary folder, which is removed at the end. Each step prints the command that you would type and what was observed; exit code 0 means that every step succeeded. Uses kubectl if it is installed, and performs the same requests itself otherwise.",
+    "Starts a hub and three simulated members in a temporary folder, which is removed at the end. Each " +
+    "step prints the command that you would type and what was observed; exit code 0 means that every step " +
+    "succeeded. Uses kubectl if it is installed, and performs the same requests itself otherwise.",
   example: [
     { says: "Watch the whole tour.", run: "flotilla demo" },
     { says: "Leave time to read between steps.", run: "flotilla demo --speed slow" },
@@ -152,7 +154,8 @@ export const demoCommand = defineCommand({
           output.result(
             { observed: completed as unknown as Json, seconds },
             () =>
-              `\nAll ${completed.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
+              `\nAll ${completed.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ` +
+              `${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
           );
         } finally {
           await close();

@@ -14,7 +14,9 @@ export const describeCommand = defineCommand({
   name: "describe",
   summary: "show one object across the fleet: hub, binding, members' copies, events",
   details:
-    "With --clusters, only those members are described, even if the hub does not have the object. Events of all clusters are listed together, newest last. 'flotilla why' explains why the object is where it is.",
+    "With --clusters, only those members are described, even if the hub does not have the object. Events " +
+    "of all clusters are listed together, newest last. 'flotilla why' explains why the object is where it " +
+    "is.",
   example: [
     { says: "A Deployment on the hub and on every member.", run: "flotilla describe deployment/web -n shop" },
     { says: "A pod, on the member that runs it.", run: "flotilla describe pod web-7d4b9c-x2x1p" },

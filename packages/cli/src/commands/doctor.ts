@@ -18,7 +18,11 @@ export const doctorCommand = defineCommand({
   name: "doctor",
   summary: "diagnose problems of the fleet, and suggest a fix for each",
   details:
-    "Every check reports a result, what was observed, and the commands that fix it. A check that could not run reports so. The exit code is 0 if every check ran and found no problem (warnings, and checks that ran partly, are allowed), and 1 with problems or if a check could not run; --only leaves out checks that you may not run. With --store it checks the store of a stopped fleet instead; 'flotilla fsck' repairs it.",
+    "Every check reports a result, what was observed, and the commands that fix it. A check that could not " +
+    "run reports so. The exit code is 0 if every check ran and found no problem (warnings, and checks that " +
+    "ran partly, are allowed), and 1 with problems or if a check could not run; --only leaves out checks " +
+    "that you may not run. With --store it checks the store of a stopped fleet instead; 'flotilla fsck' " +
+    "repairs it.",
   example: [
     { says: "Run all checks.", run: "flotilla doctor" },
     { says: "Check one member and what is propagated to it.", run: "flotilla doctor --clusters member2" },

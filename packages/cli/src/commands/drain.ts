@@ -30,7 +30,15 @@ const SECOND_MS = 1_000;
 export const drainCommand = defineCommand({
   name: "drain",
   summary: "move the workloads of a member to others, and keep new ones away",
-  details: `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. Namespaced objects leave: each copy is removed when its replacement is healthy elsewhere. Cluster-scoped objects, such as CustomResourceDefinitions and ClusterRoles, stay, unless their policy has failover.cluster. Objects that fit no other member cannot leave, and stay, and so do those whose policy tolerates the taint, and finished Jobs, which would run again elsewhere. What leaves and what stays is listed first; --dry-run only lists it. PersistentVolumeClaims leave without their data, so --delete-volume-data is required if there are any. 'flotilla plan --without-cluster MEMBER' shows where the workloads would go; 'flotilla uncordon MEMBER' ends the drain.`,
+  details:
+    `Sets the taints of 'flotilla cordon' and ${DRAIN_TAINT}:NoExecute. Namespaced objects leave: each copy ` +
+    "is removed when its replacement is healthy elsewhere. Cluster-scoped objects, such as " +
+    "CustomResourceDefinitions and ClusterRoles, stay, unless their policy has failover.cluster. Objects " +
+    "that fit no other member cannot leave, and stay, and so do those whose policy tolerates the taint, and " +
+    "finished Jobs, which would run again elsewhere. What leaves and what stays is listed first; --dry-run " +
+    "only lists it. PersistentVolumeClaims leave without their data, so --delete-volume-data is required if " +
+    "there are any. 'flotilla plan --without-cluster MEMBER' shows where the workloads would go; 'flotilla " +
+    "uncordon MEMBER' ends the drain.",
   example: [
     { says: "See what would leave and what would stay.", run: "flotilla drain member2 --dry-run" },
     { says: "See where the workloads would go.", run: "flotilla plan --without-cluster member2" },

@@ -11,7 +11,10 @@ export const editCommand = defineCommand({
   name: "edit",
   summary: "edit an object of the hub, review what would change on each member, and apply it",
   details:
-    "Opens the object as YAML in $KUBE_EDITOR, else $EDITOR, else vi. What the hub sets itself, such as the status, is not shown. If the hub rejects the change, the editor opens again with the reason at the top. Then the plan is shown and applied after confirmation, as by 'flotilla apply'. Only the fields that you changed are written.",
+    "Opens the object as YAML in $KUBE_EDITOR, else $EDITOR, else vi. What the hub sets itself, such as " +
+    "the status, is not shown. If the hub rejects the change, the editor opens again with the reason at " +
+    "the top. Then the plan is shown and applied after confirmation, as by 'flotilla apply'. Only the " +
+    "fields that you changed are written.",
   example: [
     { says: "Edit a workload, review the plan, and confirm it.", run: "flotilla edit cloneset/web -n shop" },
     {

@@ -14,7 +14,10 @@ export const encryptCommand = defineCommand({
   name: "encrypt",
   summary: "store objects again with the current key of the encryption configuration",
   details:
-    "After a change of --encryption-provider-config of 'flotilla up' or 'flotilla apiserver', objects that are already stored keep their old key until they are written. This command writes them unchanged; the server stores only those whose key is old. 'kubectl get secrets -A -o json | kubectl replace -f -' does the same.",
+    "After a change of --encryption-provider-config of 'flotilla up' or 'flotilla apiserver', objects that " +
+    "are already stored keep their old key until they are written. This command writes them unchanged; the " +
+    "server stores only those whose key is old. 'kubectl get secrets -A -o json | kubectl replace -f -' " +
+    "does the same.",
   example: [
     { says: "Store all Secrets of the hub with the current key.", run: "flotilla encrypt" },
     {

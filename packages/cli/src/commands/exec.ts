@@ -9,7 +9,9 @@ export const execCommand = defineCommand({
   name: "exec",
   summary: "run a command in a container on a member",
   details:
-    "The exit code is that of the command. The member need not be named if only one has the pod. For a workload, the first running pod is used. Simulated members run no processes; they emulate a few simple programs.",
+    "The exit code is that of the command. The member need not be named if only one has the pod. For a " +
+    "workload, the first running pod is used. Simulated members run no processes; they emulate a few " +
+    "simple programs.",
   example: [
     { says: "A command in a pod, on the member that runs it.", run: "flotilla exec web-7d4b9c-x2x1p -- env" },
     {

@@ -12,7 +12,10 @@ export const fsckCommand = defineCommand({
   name: "fsck",
   summary: "check the store of a stopped fleet for damage, and repair it",
   details:
-    "Verifies the structure of the file and the checksum of every value. Nothing is written without confirmation. A repair writes a new file with all intact objects, restores damaged ones from the history or from a snapshot, and keeps the damaged file. The exit code is 0 without damage or after a repair, 1 with damage that was not repaired, and 2 if the store could not be checked.",
+    "Verifies the structure of the file and the checksum of every value. Nothing is written without " +
+    "confirmation. A repair writes a new file with all intact objects, restores damaged ones from the " +
+    "history or from a snapshot, and keeps the damaged file. The exit code is 0 without damage or after a " +
+    "repair, 1 with damage that was not repaired, and 2 if the store could not be checked.",
   example: [
     { says: "Check a store, and confirm the repair if it is damaged.", run: "flotilla fsck" },
     {

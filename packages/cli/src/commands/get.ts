@@ -10,7 +10,10 @@ export const getCommand = defineCommand({
   name: "get",
   summary: "show objects of all members, with the cluster each is on",
   details:
-    "Types are named as in kubectl: pods, deploy, clonesets.apps.kruise.io, all. Members are queried in parallel through the hub. A member that does not respond is reported on standard error with the reason, and the exit code is 1; the objects of the others are shown. A type that only some members serve is shown for those.",
+    "Types are named as in kubectl: pods, deploy, clonesets.apps.kruise.io, all. Members are queried in " +
+    "parallel through the hub. A member that does not respond is reported on standard error with the " +
+    "reason, and the exit code is 1; the objects of the others are shown. A type that only some members " +
+    "serve is shown for those.",
   example: [
     { says: "The pods of every member, in the namespace shop.", run: "flotilla get pods -n shop" },
     {

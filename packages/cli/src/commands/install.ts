@@ -20,7 +20,12 @@ export const installCommand = defineCommand({
   name: "install",
   summary: "make an existing Kubernetes cluster a hub: its API server keeps the objects",
   details:
-    "Adds the kinds of Karmada and Open Cluster Management to a cluster, our rules as webhooks and admission policies, the accounts, and two Deployments: the controllers, and the webhooks with the proxy of Clusters. Run it again to upgrade, to downgrade by one minor version, or to change an option; what the version no longer has is removed. Workloads on members are not touched. On a cluster that runs workloads itself, its own controllers also run the templates that you apply there; see the guide.",
+    "Adds the kinds of Karmada and Open Cluster Management to a cluster, our rules as webhooks and " +
+    "admission policies, the accounts, and two Deployments: the controllers, and the webhooks with the " +
+    "proxy of Clusters. Run it again to upgrade, to downgrade by one minor version, or to change an " +
+    "option; what the version no longer has is removed. Workloads on members are not touched. On a cluster " +
+    "that runs workloads itself, its own controllers also run the templates that you apply there; see the " +
+    "guide.",
   example: [
     { says: "Show what would be changed.", run: "flotilla install --kubeconfig cluster.kubeconfig --dry-run" },
     {

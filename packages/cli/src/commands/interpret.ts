@@ -10,7 +10,9 @@ export const interpretCommand = defineCommand({
   name: "interpret",
   summary: "check, run and test the resource interpreter rules of a kind, without a server",
   details:
-    "With --check, validates customizations as the hub would, and runs them on objects of files or of your hub; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; with --show-doc, prints the arguments and results of each rule.",
+    "With --check, validates customizations as the hub would, and runs them on objects of files or of your " +
+    "hub; with --operation, runs one rule as karmadactl interpret does; with --test, runs fixtures for CI; " +
+    "with --show-doc, prints the arguments and results of each rule.",
   example: [
     { says: "Validate rules as the hub would.", run: "flotilla interpret -f customization.yaml --check" },
     {

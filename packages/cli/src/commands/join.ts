@@ -19,7 +19,9 @@ export const joinCommand = defineCommand({
   name: "join",
   summary: "join a Kubernetes cluster to the fleet",
   details:
-    "Creates accounts on the cluster, and credentials and a Cluster on the hub, which then connects to the member. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach, see 'flotilla token'.",
+    "Creates accounts on the cluster, and credentials and a Cluster on the hub, which then connects to the " +
+    "member. Safe to repeat, which renews the credentials. For a cluster that the hub cannot reach, see " +
+    "'flotilla token'.",
   example: [
     {
       says: "Join a cluster that the hub can reach.",

@@ -13,9 +13,12 @@ const NEXT: Record<Exclude<(typeof ACTIONS)[number], "kubeconfig">, string> = {
   show: "",
   create: "Give every API server of the hub a copy of this folder: as DIR/pki, or anywhere with --keys.",
   prepare:
-    "The new keys are accepted and do not sign yet. Copy the folder to all API servers, restart them one after the other, and give clients the kubeconfigs that they write. Then run 'flotilla keys activate'.",
+    "The new keys are accepted and do not sign yet. Copy the folder to all API servers, restart them one " +
+    "after the other, and give clients the kubeconfigs that they write. Then run 'flotilla keys activate'.",
   activate:
-    "The new keys sign, the old ones are still accepted. Copy the folder to all API servers and restart them one after the other. When agents and clients have credentials of the new keys, run 'flotilla keys retire'.",
+    "The new keys sign, the old ones are still accepted. Copy the folder to all API servers and restart " +
+    "them one after the other. When agents and clients have credentials of the new keys, run 'flotilla " +
+    "keys retire'.",
   retire:
     "The old keys are removed. Copy the folder to all API servers and restart them one after the other: what the old keys signed is then rejected.",
 };
@@ -24,7 +27,14 @@ export const keysCommand = defineCommand({
   name: "keys",
   summary: "create, show or replace the keys that the API servers of a hub share",
   details:
-    "All API servers of a hub need the same certificate authorities, service account key and administrators' secret. The first server creates them in DIR/pki; the others get a copy of that folder. An API server with other keys refuses to start on a store that has a hub. 'create' makes the keys of a new hub, for example for a Secret of Kubernetes. 'prepare', 'activate' and 'retire' replace all keys in three steps: after each, copy the folder to all API servers and restart them one after the other. Every server then always accepts what another one signs. Fingerprints are shown, never keys. 'kubeconfig' prints a kubeconfig of the controllers or of an administrator, with a new certificate that is valid for a year.",
+    "All API servers of a hub need the same certificate authorities, service account key and " +
+    "administrators' secret. The first server creates them in DIR/pki; the others get a copy of that " +
+    "folder. An API server with other keys refuses to start on a store that has a hub. 'create' makes the " +
+    "keys of a new hub, for example for a Secret of Kubernetes. 'prepare', 'activate' and 'retire' replace " +
+    "all keys in three steps: after each, copy the folder to all API servers and restart them one after " +
+    "the other. Every server then always accepts what another one signs. Fingerprints are shown, never " +
+    "keys. 'kubeconfig' prints a kubeconfig of the controllers or of an administrator, with a new " +
+    "certificate that is valid for a year.",
   example: [
     { says: "Show which keys a hub uses.", run: "flotilla keys show --data ./hub" },
     { says: "Make the keys of a new hub.", run: "flotilla keys create --keys ./hub-keys" },

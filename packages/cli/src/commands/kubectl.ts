@@ -11,7 +11,8 @@ export const kubectlCommand = defineCommand({
   name: "kubectl",
   summary: "run kubectl against the hub, with the kubectl of this checkout if there is one",
   details:
-    "Everything after 'kubectl' is passed on unchanged. The kubeconfig is $KUBECONFIG, else the one of the data directory. Looks for kubectl in $KUBECTL, in the packages of a checkout, and on the PATH.",
+    "Everything after 'kubectl' is passed on unchanged. The kubeconfig is $KUBECONFIG, else the one of the " +
+    "data directory. Looks for kubectl in $KUBECTL, in the packages of a checkout, and on the PATH.",
   example: [
     { says: "List the members.", run: "flotilla kubectl get clusters" },
     { says: "Query a member.", run: "flotilla kubectl --kubeconfig ~/.flotilla/member1.kubeconfig get pods -A" },

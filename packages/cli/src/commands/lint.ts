@@ -13,7 +13,9 @@ export const lintCommand = defineCommand({
   name: "lint",
   summary: "find mistakes and pitfalls in manifests before you apply them, without a server",
   details:
-    "Checks policies, overrides, interpreters, OpenKruise workloads, Placements and ManifestWorks together. The exit code is 0 without errors (warnings are allowed) and 1 with errors. A manifest disables rules with the annotation flotilla.dev/lint-ignore: ID,ID or a comment with the same text.",
+    "Checks policies, overrides, interpreters, OpenKruise workloads, Placements and ManifestWorks " +
+    "together. The exit code is 0 without errors (warnings are allowed) and 1 with errors. A manifest " +
+    "disables rules with the annotation flotilla.dev/lint-ignore: ID,ID or a comment with the same text.",
   example: [
     { says: "Check a folder.", run: "flotilla lint -f shop/ --recursive" },
     { says: "Also fail on warnings, for example in CI.", run: "flotilla lint -f shop/ -R --strict" },

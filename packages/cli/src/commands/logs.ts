@@ -13,7 +13,9 @@ export const logsCommand = defineCommand({
   name: "logs",
   summary: "print the logs of a pod, or of all pods of a workload, on all members",
   details:
-    "With more than one container, lines start with [cluster/pod]. Without -c the first container of each pod is shown, or the one that its annotation kubectl.kubernetes.io/default-container names. Members are reached through the hub. With -o json every line is a JSON object with cluster, pod and container.",
+    "With more than one container, lines start with [cluster/pod]. Without -c the first container of each " +
+    "pod is shown, or the one that its annotation kubectl.kubernetes.io/default-container names. Members " +
+    "are reached through the hub. With -o json every line is a JSON object with cluster, pod and container.",
   example: [
     {
       says: "All pods of a CloneSet, on every member that runs it.",

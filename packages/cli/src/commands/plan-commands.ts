@@ -19,7 +19,13 @@ export const planCommand = defineCommand({
   name: "plan",
   summary: "show what would change on each member before you apply it",
   details:
-    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and the scheduler runs locally. The exit code is 0 if applying would change nothing on any member, also if it would change the hub; 1 if it would change a member, or if the effect on members is not planned; and 2 on failure. Of a template that a RolloutStrategy releases, every wave is shown with its gates; the changes on members are those of the first step. With --exit-on any it is 1 also for a change of the hub alone, as for kubectl diff. With --fail-on-problems it is 3 if the plan has problems, such as a workload that fits no member.",
+    "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and " +
+    "the scheduler runs locally. The exit code is 0 if applying would change nothing on any member, also " +
+    "if it would change the hub; 1 if it would change a member, or if the effect on members is not " +
+    "planned; and 2 on failure. Of a template that a RolloutStrategy releases, every wave is shown with " +
+    "its gates; the changes on members are those of the first step. With --exit-on any it is 1 also for a " +
+    "change of the hub alone, as for kubectl diff. With --fail-on-problems it is 3 if the plan has " +
+    "problems, such as a workload that fits no member.",
   example: [
     { says: "Show what applying a file would change.", run: "flotilla plan -f web.yaml" },
     { says: "Plan a folder, with JSON output.", run: "flotilla plan -f shop/ --recursive -o json" },

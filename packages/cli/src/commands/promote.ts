@@ -13,7 +13,12 @@ export const promoteCommand = defineCommand({
   name: "promote",
   summary: "make a standby hub the hub, and end the hub that it follows",
   details:
-    "Runs on the machine of a standby, which is 'flotilla apiserver' or 'flotilla up' with --standby-of. The standby asks the hub that it follows to end: from then on that hub rejects every write, the standby takes over what it still lacks, and serves. Nothing is lost. If the hub does not answer, nothing is promoted, because two hubs could then change members. With --force the standby takes over all the same: writes that it had not received are lost, and the other hub is ended as soon as it answers. Use it only if the other hub is stopped, or cannot reach the members.",
+    "Runs on the machine of a standby, which is 'flotilla apiserver' or 'flotilla up' with --standby-of. " +
+    "The standby asks the hub that it follows to end: from then on that hub rejects every write, the " +
+    "standby takes over what it still lacks, and serves. Nothing is lost. If the hub does not answer, " +
+    "nothing is promoted, because two hubs could then change members. With --force the standby takes over " +
+    "all the same: writes that it had not received are lost, and the other hub is ended as soon as it " +
+    "answers. Use it only if the other hub is stopped, or cannot reach the members.",
   example: [
     { says: "Show how far the standby is.", run: "flotilla promote --data ./standby --status" },
     { says: "Take over.", run: "flotilla promote --data ./standby" },

@@ -44,7 +44,12 @@ export const rolloutCommand = defineCommand({
   name: "rollout",
   summary: "follow and steer releases: status, watch, pause, resume, approve, promote, abort, undo, retry, history",
   details:
-    "A release is a FleetRollout; the hub creates one when a template changes that a RolloutStrategy selects or a Rollout names. 'approve' opens the approval gates of a wave, 'promote' all gates of the present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. 'undo' does the same for a release in progress, and writes the template of the previous release otherwise, which is a new release. 'retry' continues a release that failed, or starts one again that was rolled back.",
+    "A release is a FleetRollout; the hub creates one when a template changes that a RolloutStrategy " +
+    "selects or a Rollout names. 'approve' opens the approval gates of a wave, 'promote' all gates of the " +
+    "present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. " +
+    "'undo' does the same for a release in progress, and writes the template of the previous release " +
+    "otherwise, which is a new release. 'retry' continues a release that failed, or starts one again that " +
+    "was rolled back.",
   example: [
     { says: "What do releases wait for?", run: "flotilla rollout status" },
     { says: "Waves, gates and members of one release.", run: "flotilla rollout status cloneset/web -n shop" },
@@ -103,7 +108,10 @@ export const rolloutCommand = defineCommand({
         await requireObject(client, { ...readTemplateName(args[1]), namespace }, `rollout ${action}`, signal);
         throw new FlotillaError(
           "NoRelease",
-          `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it and no Rollout names it ('kubectl get rolloutstrategies,rollouts.rollouts.kruise.io -n ${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ${args[1]}' shows how far a partition has come`,
+          `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it and ` +
+            "no Rollout names it ('kubectl get rolloutstrategies,rollouts.rollouts.kruise.io -n " +
+            `${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ` +
+            `${args[1]}' shows how far a partition has come`,
         );
       }
       const patch = async (change: JsonObject, says: string): Promise<void> => {
@@ -133,7 +141,9 @@ export const rolloutCommand = defineCommand({
           if (newest.status?.failure)
             throw new FlotillaError(
               "ReleaseFailed",
-              `${named} is paused because it failed: ${newest.status.failure.message}; 'flotilla rollout retry' continues it, 'flotilla rollout abort' returns to ${newest.spec.previous ?? "the revision before"}`,
+              `${named} is paused because it failed: ${newest.status.failure.message}; 'flotilla rollout ` +
+                "retry' continues it, 'flotilla rollout abort' returns " +
+                `to ${newest.spec.previous ?? "the revision before"}`,
             );
           await resumeLead(client, newest, signal);
           return await patch({ paused: false }, `${named} continues`);

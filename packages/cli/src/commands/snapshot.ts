@@ -9,7 +9,11 @@ export const snapshotCommand = defineCommand({
   name: "snapshot",
   summary: "save the fleet's data to one file, even while it runs, or restore it",
   details:
-    "A snapshot is saved on the machine of the hub, whose data directory is that of its kubeconfig, as for other commands. The file holds all objects, certificates and keys. Restoring creates a new data directory and overwrites nothing; clients of the former hub get an error that makes them list again. With --store the objects are read from or written to etcd, and the data directory has the keys: so a hub moves from one machine to several, and back. Stop its API servers before you move it.",
+    "A snapshot is saved on the machine of the hub, whose data directory is that of its kubeconfig, as for " +
+    "other commands. The file holds all objects, certificates and keys. Restoring creates a new data " +
+    "directory and overwrites nothing; clients of the former hub get an error that makes them list again. " +
+    "With --store the objects are read from or written to etcd, and the data directory has the keys: so a " +
+    "hub moves from one machine to several, and back. Stop its API servers before you move it.",
   example: [
     { says: "Save a fleet, even while it runs.", run: "flotilla snapshot save fleet.snapshot" },
     { says: "Restore it into a new data directory.", run: "flotilla snapshot restore fleet.snapshot --data ./fleet-2" },
@@ -65,7 +69,9 @@ export const snapshotCommand = defineCommand({
       action === "save"
         ? `saved ${info.objects} objects at revision ${info.revision} to ${file}`
         : store
-          ? `restored ${info.objects} objects into etcd and the keys into ${data}; start it with ${output.called("flotilla up")} or ${output.called("flotilla apiserver")}, --data ${data} and the same --store`
+          ? `restored ${info.objects} objects into etcd and the keys into ${data}; start it with ` +
+            `${output.called("flotilla up")} or ${output.called("flotilla apiserver")}, --data ${data} and ` +
+            "the same --store"
           : `restored ${info.objects} objects of revision ${info.revision} into ${data}; start it with: ${output.called("flotilla up")} --data ${data}`,
     );
   },

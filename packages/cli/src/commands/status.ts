@@ -17,7 +17,14 @@ export const statusCommand = defineCommand({
   name: "status",
   summary: "show the members of the fleet, what is unhealthy, and where workloads run",
   details:
-    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with counts and the worst ten; and where workloads run. A workload is unhealthy when its pods have not been ready or updated for a minute, or at once when a pod reports an error; the pods of such workloads are read from the members. Releases that failed, stand still or wait for a decision, autoscalers that do not scale and quotas that are exceeded are listed too. Parts of policies that have no effect, such as a cluster that is not a member, are counted; 'flotilla doctor --only policies' lists them. What could not be checked is listed first. Exit code 0 means that the status could be read, not that everything is healthy; it is 1 if the hub does not have the namespace.",
+    "Shows members with their Karmada and Open Cluster Management registrations; what is unhealthy, with " +
+    "counts and the worst ten; and where workloads run. A workload is unhealthy when its pods have not " +
+    "been ready or updated for a minute, or at once when a pod reports an error; the pods of such " +
+    "workloads are read from the members. Releases that failed, stand still or wait for a decision, " +
+    "autoscalers that do not scale and quotas that are exceeded are listed too. Parts of policies that " +
+    "have no effect, such as a cluster that is not a member, are counted; 'flotilla doctor --only " +
+    "policies' lists them. What could not be checked is listed first. Exit code 0 means that the status " +
+    "could be read, not that everything is healthy; it is 1 if the hub does not have the namespace.",
   example: [
     { says: "Show the status once.", run: "flotilla status" },
     { says: "Refresh every five seconds, and print what changed.", run: "flotilla status --watch" },

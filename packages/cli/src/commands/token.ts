@@ -19,7 +19,10 @@ export const tokenCommand = defineCommand({
   name: "token",
   summary: "create a token for clusters that join, and print the commands that use it",
   details:
-    "For clusters that the hub cannot reach: their agents connect to the hub. A token is for one API: a cluster that joins through Open Cluster Management's waits until you accept it; one that registers through Karmada's needs no acceptance. The hub deletes a token when one cluster has used it, unless it is reusable.",
+    "For clusters that the hub cannot reach: their agents connect to the hub. A token is for one API: a " +
+    "cluster that joins through Open Cluster Management's waits until you accept it; one that registers " +
+    "through Karmada's needs no acceptance. The hub deletes a token when one cluster has used it, unless " +
+    "it is reusable.",
   example: [
     { says: "Create a token for a day, and print the commands that use it.", run: "flotilla token" },
     {

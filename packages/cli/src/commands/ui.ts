@@ -7,7 +7,9 @@ export const uiCommand = defineCommand({
   name: "ui",
   summary: "serve the web UI of a hub on this machine, and print the link that signs in",
   details:
-    "The UI listens on 127.0.0.1 only. It has the rights of the kubeconfig, which never reaches the browser. The link signs in once, within a minute; run the command again for another one. 'flotilla up' serves the UI itself, and prints such a link.",
+    "The UI listens on 127.0.0.1 only. It has the rights of the kubeconfig, which never reaches the " +
+    "browser. The link signs in once, within a minute; run the command again for another one. 'flotilla " +
+    "up' serves the UI itself, and prints such a link.",
   serves: true,
   example: [
     { says: "Open the UI of the hub of $KUBECONFIG.", run: "flotilla ui --open" },

@@ -11,7 +11,10 @@ export const uninstallCommand = defineCommand({
   name: "uninstall",
   summary: "remove what 'flotilla install' added to a cluster; workloads on members keep running",
   details:
-    "Stops the controllers first, and then removes admission, aggregated APIs, accounts and programs. Members, policies and works stay on the cluster unless you add --delete-fleet, so a new installation continues with them. Templates are never deleted, and nothing on a member is changed. To have the hub remove its accounts from members, run 'flotilla unjoin' for each before.",
+    "Stops the controllers first, and then removes admission, aggregated APIs, accounts and programs. " +
+    "Members, policies and works stay on the cluster unless you add --delete-fleet, so a new installation " +
+    "continues with them. Templates are never deleted, and nothing on a member is changed. To have the hub " +
+    "remove its accounts from members, run 'flotilla unjoin' for each before.",
   example: [
     { says: "Show what would be removed.", run: "flotilla uninstall --kubeconfig cluster.kubeconfig --dry-run" },
     {
@@ -83,7 +86,9 @@ export const uninstallCommand = defineCommand({
       output.result(
         { server, removed: removed.map((each) => ({ ...each, namespace: each.namespace ?? null })), dryRun: false },
         () =>
-          `${removed.length} objects were removed from ${server}. ${flags["delete-fleet"] ? "The fleet's objects are gone" : "The fleet's objects stay"}; templates and workloads on members are unchanged.`,
+          `${removed.length} objects were removed from ${server}. ` +
+          `${flags["delete-fleet"] ? "The fleet's objects are gone" : "The fleet's objects stay"}; ` +
+          "templates and workloads on members are unchanged.",
       );
       return 0;
     } finally {

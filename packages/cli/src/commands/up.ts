@@ -22,7 +22,9 @@ export const upCommand = defineCommand({
   name: "up",
   summary: "start a hub and simulated member clusters, and run until Ctrl-C",
   details:
-    "Everything runs in this process: no cluster, no Docker, no root. A line that starts with 'ready' is printed when every component responds. State is kept in the data directory: the next start resumes from it, even after kill -9.",
+    "Everything runs in this process: no cluster, no Docker, no root. A line that starts with 'ready' is " +
+    "printed when every component responds. State is kept in the data directory: the next start resumes " +
+    "from it, even after kill -9.",
   serves: true,
   example: [
     { says: "Start a hub and three members, or resume them.", run: "flotilla up" },

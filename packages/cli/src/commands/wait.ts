@@ -15,7 +15,9 @@ export const waitCommand = defineCommand({
   name: "wait",
   summary: "wait until objects are on their members and healthy there, or until they are deleted",
   details:
-    "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of its kind, with every pod ready. Deleted means: gone from the hub and from every member. Fails at the timeout, with what is missing. For other conditions use 'kubectl wait'.",
+    "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of " +
+    "its kind, with every pod ready. Deleted means: gone from the hub and from every member. Fails at the " +
+    "timeout, with what is missing. For other conditions use 'kubectl wait'.",
   example: [
     { says: "Wait until a release is healthy on all members.", run: "flotilla wait cloneset/web -n shop" },
     {

@@ -11,7 +11,11 @@ export const webhooksCommand = defineCommand({
   name: "webhooks",
   summary: "answer admission, conversion and Clusters' proxy for a hub on an existing cluster",
   details:
-    "The API server of a cluster that 'flotilla install' made a hub asks this process about writes of our kinds, has it convert their versions, and passes on requests for the proxy of Clusters, for explanations and for decisions. It makes its certificate, keeps it in a Secret, renews it, and has the API server trust it. Several processes may run; none of them leads. 'flotilla install' runs it in the cluster; run it yourself only where the installation was made with --address.",
+    "The API server of a cluster that 'flotilla install' made a hub asks this process about writes of our " +
+    "kinds, has it convert their versions, and passes on requests for the proxy of Clusters, for " +
+    "explanations and for decisions. It makes its certificate, keeps it in a Secret, renews it, and has " +
+    "the API server trust it. Several processes may run; none of them leads. 'flotilla install' runs it in " +
+    "the cluster; run it yourself only where the installation was made with --address.",
   serves: true,
   example: [
     {

@@ -29,7 +29,11 @@ export const whyCommand = defineCommand({
   name: "why",
   summary: "explain why a resource is where it is, what its members report, and what to do",
   details:
-    "Shows which policy matched, which clusters were selected or excluded and why, what each member got and reports, what moved, what is wrong and what to do. Pods that do not run are read from the members, with their reasons. Of a release it shows the waves, and why a member still has the old revision; of an autoscaled workload the last scaling. Also explains Placements, ManifestWorks and ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
+    "Shows which policy matched, which clusters were selected or excluded and why, what each member got " +
+    "and reports, what moved, what is wrong and what to do. Pods that do not run are read from the " +
+    "members, with their reasons. Of a release it shows the waves, and why a member still has the old " +
+    "revision; of an autoscaled workload the last scaling. Also explains Placements, ManifestWorks and " +
+    "ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
   example: [
     { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },
     { says: "Explain a workload in another namespace.", run: "flotilla why cloneset web -n shop" },

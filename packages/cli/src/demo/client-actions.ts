@@ -62,7 +62,9 @@ async function getTable(
   signal: AbortSignal,
 ): Promise<string> {
   const root = kind.group === "" ? "/api" : "/apis";
-  const path = `${root}/${formatApiVersion(kind.group, kind.storageVersion)}/${namespace ? `namespaces/${namespace}/` : ""}${kind.plural}${name ? `/${name}` : ""}${selector ? `?labelSelector=${encodeURIComponent(selector)}` : ""}`;
+  const place = `${root}/${formatApiVersion(kind.group, kind.storageVersion)}/${namespace ? `namespaces/${namespace}/` : ""}`;
+  const query = selector ? `?labelSelector=${encodeURIComponent(selector)}` : "";
+  const path = `${place}${kind.plural}${name ? `/${name}` : ""}${query}`;
   const { status, body } = await client.raw({ method: "GET", cluster, path, headers: { accept: AS_TABLE } }, signal);
   const text = Buffer.concat(await Array.fromAsync(body)).toString();
   if (status !== 200)

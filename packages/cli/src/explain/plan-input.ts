@@ -277,7 +277,9 @@ function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]):
         : []),
       ...(returns.length > 0
         ? [
-            `${titleOf(template)}: this rolls back ${returns.join(", ")} to the templates that the pods ran before; pods of several earlier templates run there, so the first step only counts them, and the other steps follow as members report`,
+            `${titleOf(template)}: this rolls back ${returns.join(", ")} to the templates that the pods ` +
+              "ran before; pods of several earlier templates run there, so the first step only counts them, " +
+              "and the other steps follow as members report",
           ]
         : []),
     ];

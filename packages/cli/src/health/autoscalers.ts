@@ -21,8 +21,11 @@ const AT_MAXIMUM_MS = 15 * 60_000;
 /** A target with no replicas is not scaled on purpose. */
 const INTENDED: ReadonlySet<string> = new Set(["ScalingDisabled"]);
 /** Of a message, what the reason before it says. */
-const KNOWN =
-  /^the (?:HPA was unable to compute the replica count|\w+ controller was unable to (?:get the target's current|update the target) scale): (?:failed to get \w+ (?:resource )?(?:utilization|metric value|usage): )?/;
+const UNABLE =
+  "HPA was unable to compute the replica count|\\w+ controller was unable to (?:get the target's current|update the target) scale";
+const KNOWN = new RegExp(
+  `^the (?:${UNABLE}): (?:failed to get \\w+ (?:resource )?(?:utilization|metric value|usage): )?`,
+);
 /** In the message of a condition: members that were not read. */
 const NOT_READ = "; not read: ";
 
@@ -69,7 +72,10 @@ export function reportAutoscaler(autoscaler: Autoscaler, nowMs: number, graceMs 
   return [
     {
       problem: "autoscaler at its maximum",
-      what: `${target} has been at its maximum of ${spec.maxReplicas} replicas for ${formatAge(since(atMaximum.lastTransitionTime))} and needs more${metricTexts(autoscaler).map((text) => `: ${text}`)[0] ?? ""}`,
+      what:
+        `${target} has been at its maximum of ${spec.maxReplicas} replicas for ` +
+        `${formatAge(since(atMaximum.lastTransitionTime))} and needs ` +
+        `more${metricTexts(autoscaler).map((text) => `: ${text}`)[0] ?? ""}`,
       try: "raise spec.maxReplicas, or find out why the load stays",
     },
   ];

@@ -33,7 +33,9 @@ export function checkInstall(facts: ClusterFacts, wanted: readonly WorkloadProje
   const foreign = theirs();
   if (foreign.length > 0)
     problems.push(
-      `the cluster has CustomResourceDefinitions of another installation of Karmada or Open Cluster Management: ${listed(foreign)}; two control planes would write the same objects. Remove that one, or use another cluster`,
+      "the cluster has CustomResourceDefinitions of another installation of Karmada or Open Cluster " +
+        `Management: ${listed(foreign)}; two control planes would write the same objects. Remove that one, ` +
+        "or use another cluster",
     );
   const projects = wanted.filter((project) => {
     const found = theirs(project);
@@ -45,7 +47,9 @@ export function checkInstall(facts: ClusterFacts, wanted: readonly WorkloadProje
   });
   if (!facts.hasFrontProxy)
     notes.push(
-      "the API server has no --requestheader-client-ca-file, so it cannot pass on requests: Clusters have no proxy ('flotilla get', 'logs' and 'karmadactl --operation-scope members' need it), and 'flotilla why' has no explanations",
+      "the API server has no --requestheader-client-ca-file, so it cannot pass on requests: Clusters have " +
+        "no proxy ('flotilla get', 'logs' and 'karmadactl --operation-scope members' need it), and 'flotilla " +
+        "why' has no explanations",
     );
   const skew = skewProblem(facts.installed, version);
   if (skew !== undefined) problems.push(skew);
@@ -62,7 +66,11 @@ export function skewProblem(installed: string | undefined, version: string): str
   if (!before || !now) return undefined;
   if (before.major === now.major && Math.abs(before.minor - now.minor) <= 1) return undefined;
   const isUpgrade = now.major > before.major || (now.major === before.major && now.minor > before.minor);
-  return `version ${installed} is installed, and ${version} is ${isUpgrade ? "more than one minor version newer" : "more than one minor version older"}; install the versions in between one after the other`;
+  return (
+    `version ${installed} is installed, and ${version} is ` +
+    `${isUpgrade ? "more than one minor version newer" : "more than one minor version older"}; install the ` +
+    "versions in between one after the other"
+  );
 }
 
 const namesOf = (project: WorkloadProject | undefined): string[] => {

@@ -147,7 +147,9 @@ async function stopPrograms({ namespace, waitMs }: RemovalOptions, tools: Instal
       );
       throw new FlotillaError(
         "Uninstall",
-        `controllers still run after ${waitMs / 1000} s (${lease?.spec?.holderIdentity ?? "unknown"}); they would delete workloads on members while their objects are removed. Stop 'flotilla controllers' and run this again. Nothing else was removed`,
+        `controllers still run after ${waitMs / 1000} s (${lease?.spec?.holderIdentity ?? "unknown"}); ` +
+          "they would delete workloads on members while their objects are removed. Stop 'flotilla " +
+          "controllers' and run this again. Nothing else was removed",
       );
     }
     tools.progress("waiting for the controllers to stop");

@@ -32,8 +32,17 @@ const MAX_VALUES = 16;
 const MAX_CHARACTERS = 120;
 const MAX_DEPTH = 3;
 /** Annotations that repeat the object or are internal records. */
-const HIDDEN =
-  /^(kubectl\.kubernetes\.io\/last-applied|deployment\.kubernetes\.io|resourcetemplate\.karmada\.io|work\.karmada\.io|resourcebinding\.karmada\.io|clusterresourcebinding\.karmada\.io|propagationpolicy\.karmada\.io|clusterpropagationpolicy\.karmada\.io|flotilla\.dev)/;
+const HIDDEN: readonly string[] = [
+  "kubectl.kubernetes.io/last-applied",
+  "deployment.kubernetes.io",
+  "resourcetemplate.karmada.io",
+  "work.karmada.io",
+  "resourcebinding.karmada.io",
+  "clusterresourcebinding.karmada.io",
+  "propagationpolicy.karmada.io",
+  "clusterpropagationpolicy.karmada.io",
+  "flotilla.dev",
+];
 /** Secret values are never shown. */
 const SECRET = "Secret";
 
@@ -87,7 +96,7 @@ function contentOf(object: JsonObject): JsonObject {
 function pairsOf(value: Json | undefined, joint: string): string[] {
   return limited(
     Object.entries(objectOf(value))
-      .filter(([key]) => !HIDDEN.test(key))
+      .filter(([key]) => !HIDDEN.some((start) => key.startsWith(start)))
       .map(([key, text]) => shortened(`${key}${joint}${scalarText(text)}`)),
   );
 }

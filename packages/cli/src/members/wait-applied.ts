@@ -119,7 +119,9 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const hub = await tools.hubCause();
       throw new FlotillaError(
         "NotReady",
-        `after ${timeoutMs / 1000} s not everything is applied and healthy: ${await renderWaiting(waiting, tools)}. ${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
+        `after ${timeoutMs / 1000} s not everything is applied and healthy: ` +
+          `${await renderWaiting(waiting, tools)}. ` +
+          `${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
     }
     const cause = await causeOf(waiting);

@@ -274,7 +274,10 @@ function renderWithoutPolicy({ workloads }: FleetStatus, { width, all }: StatusP
   const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
   const more = names.length > shown.length ? ` and ${names.length - shown.length} more` : "";
   const isOne = names.length === 1;
-  const line = `No policy selects ${isOne ? "1 object" : `${names.length} objects`} any longer, so ${isOne ? "it keeps its" : "they keep their"} members, and changed replicas do not reach them: ${shown.join(", ")}${more}. 'flotilla why' shows what to do.`;
+  const line =
+    `No policy selects ${isOne ? "1 object" : `${names.length} objects`} any longer, so ` +
+    `${isOne ? "it keeps its" : "they keep their"} members, and changed replicas do not reach them: ` +
+    `${shown.join(", ")}${more}. 'flotilla why' shows what to do.`;
   return [width === undefined ? line : wrapWords(line, width).join("\n")];
 }
 
@@ -287,7 +290,10 @@ function renderUnselected(
   const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
   const more = count > shown.length ? ` and ${count - shown.length} more` : "";
   const where = namespace === undefined ? "-A" : `-n ${namespace}`;
-  const line = `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
+  const line =
+    `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ` +
+    `${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why ` +
+    `TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
   return [
     [
       ...(width === undefined ? [line] : wrapWords(line, width)),

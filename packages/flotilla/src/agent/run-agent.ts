@@ -153,7 +153,12 @@ async function orRefused(standing: Promise<RegistrationState>): Promise<Registra
 
 function whyNot(cluster: string, standing: RegistrationState | "refused" | undefined): string {
   if (standing === "refused")
-    return `the hub does not allow this agent to read works for ${cluster}, and does not recognize the token in the bootstrap kubeconfig, so the reason is unknown; run 'flotilla accept ${cluster}' on the hub, or, if the cluster is not registered there, create another token with 'flotilla token --bootstrap-kubeconfig FILE'`;
+    return (
+      `the hub does not allow this agent to read works for ${cluster}, and does not recognize the token in ` +
+      `the bootstrap kubeconfig, so the reason is unknown; run 'flotilla accept ${cluster}' on the hub, or, ` +
+      "if the cluster is not registered there, create another token with 'flotilla token " +
+      "--bootstrap-kubeconfig FILE'"
+    );
   if (standing === undefined)
     return `the hub does not allow this agent to read works for ${cluster}: the cluster was not registered, or was removed; register it again with 'flotilla register'`;
   if (standing === "unknown")

@@ -77,7 +77,9 @@ export function createScaleDisputes({ clock, current }: ScaleDisputesOptions): S
       entries.delete(text);
       entries.set(text, entry);
       if (turnsAtMs.length < MAX_TURNS) return;
-      entry.stopped = `${[...scalers.keys()].toSorted().join(" and ")} changed ${text} back and forth ${MAX_TURNS} times within ten minutes; it stays at ${from} until one of them is changed or deleted`;
+      entry.stopped =
+        `${[...scalers.keys()].toSorted().join(" and ")} changed ${text} back and forth ${MAX_TURNS} times ` +
+        `within ten minutes; it stays at ${from} until one of them is changed or deleted`;
       throw new FlotillaError("Oscillation", entry.stopped);
     },
     stopped() {

@@ -45,10 +45,18 @@ export function marks({ owner, ownerId, adopt = false }: MarksOwner = {}): Owner
 const nameOf = ({ metadata: { namespace, name } }: Manifest): string => (namespace ? `${namespace}/${name}` : name);
 
 function heldText(object: Manifest, cluster: string): string {
-  return `resource(kind=${object.kind}, ${nameOf(object)}) in the cluster ${cluster} belongs to a ManifestWork, and an object has one owner; first remove it from that ManifestWork (deleteOption Orphan leaves it running)`;
+  return (
+    `resource(kind=${object.kind}, ${nameOf(object)}) in the cluster ${cluster} belongs to a ManifestWork, ` +
+    "and an object has one owner; first remove it from that ManifestWork (deleteOption Orphan leaves it " +
+    "running)"
+  );
 }
 
 /** Karmada's message, which users and their tools know. */
 function conflictText(object: Manifest, cluster: string): string {
-  return `resource(kind=${object.kind}, ${nameOf(object)}) already exists in the cluster ${cluster} and the work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource; set conflictResolution: Overwrite in the policy to take it over`;
+  return (
+    `resource(kind=${object.kind}, ${nameOf(object)}) already exists in the cluster ${cluster} and the ` +
+    "work.karmada.io/conflict-resolution strategy value is empty, Flotilla will not manage this resource; " +
+    "set conflictResolution: Overwrite in the policy to take it over"
+  );
 }

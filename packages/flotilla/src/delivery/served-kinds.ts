@@ -92,7 +92,8 @@ export function inServedVersion(manifest: Manifest, served: Pick<AnyKind, "stora
     : [];
   if (lost.length > 0)
     throw badRequest(
-      `${kind} ${manifest.metadata.name} is served there only as ${apiVersion}, which lacks the fields ${lost.join(", ")}; upgrade OpenKruise on the member, or remove the fields with an override policy`,
+      `${kind} ${manifest.metadata.name} is served there only as ${apiVersion}, which lacks the fields ` +
+        `${lost.join(", ")}; upgrade OpenKruise on the member, or remove the fields with an override policy`,
     );
   const versions = convertibleKind(manifest.apiVersion, kind)?.versions;
   const stored =

@@ -149,7 +149,11 @@ function staysNote({ spec }: Binding, now: DecisionSummary): string | undefined 
   });
   if (differences.length === 0) return undefined;
   const more = differences.length - MAX_DIFFERENCES;
-  return `a new decision would differ: ${differences.slice(0, MAX_DIFFERENCES).join(", ")}${more > 0 ? ` and ${more} more` : ""}; what runs is moved only for a reason, and a WorkloadRebalancer divides it again`;
+  return (
+    "a new decision would differ: " +
+    `${differences.slice(0, MAX_DIFFERENCES).join(", ")}${more > 0 ? ` and ${more} more` : ""}; what runs is ` +
+    "moved only for a reason, and a WorkloadRebalancer divides it again"
+  );
 }
 
 /** Undefined if the scheduler would not decide. */

@@ -55,7 +55,10 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
       what: binding
         ? `no policy selects it any longer; its binding remains${binding.spec.clusters?.length ? ", and so do its copies" : ", and has no cluster"}`
         : "no policy selects it, so it is not propagated",
-      try: `${binding ? removalOf(binding) : ""}apply a ${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
+      try:
+        `${binding ? removalOf(binding) : ""}apply a ` +
+        `${resource.namespace ? `PropagationPolicy in namespace ${resource.namespace}` : "ClusterPropagationPolicy"} ` +
+        `whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
     });
   }
   const unscheduled = decision?.message;
@@ -234,7 +237,10 @@ function failoverProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"
     return [
       {
         what: `it stays on ${name}: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready`,
-        try: `run 'flotilla taint ${name} failed=yes:NoExecute' to move it, or 'flotilla drain ${name}' to move everything; a ClusterTaintPolicy can set the taint, if the API server runs with --allow-no-execute-taint-policy`,
+        try:
+          `run 'flotilla taint ${name} failed=yes:NoExecute' to move it, or 'flotilla drain ${name}' to move ` +
+          "everything; a ClusterTaintPolicy can set the taint, if the API server runs with " +
+          "--allow-no-execute-taint-policy",
       },
     ];
   });

@@ -14,5 +14,9 @@ export function fixForSpread(message: string): string | undefined {
   const [, required, found] = /spreadConstraint.*\((\d+) required, (\d+) found/.exec(message) ?? [];
   if (required === undefined || found === undefined) return undefined;
   const lacking = Number(required) - Number(found);
-  return `lower minGroups of the spread constraint to ${found}${found === "0" ? " and select other clusters" : ""}, or let the placement select clusters of ${lacking} more group${lacking === 1 ? "" : "s"}`;
+  return (
+    "lower minGroups of the spread constraint to " +
+    `${found}${found === "0" ? " and select other clusters" : ""}, or let the placement select clusters of ` +
+    `${lacking} more group${lacking === 1 ? "" : "s"}`
+  );
 }

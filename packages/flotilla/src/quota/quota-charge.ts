@@ -46,5 +46,9 @@ export function whyNoRoom({ metadata, spec }: Quota, used: Amounts, charge: Amou
     const amount = amounts.get(resource);
     return amount ? formatQuantity(amount) : "0";
   };
-  return `FederatedResourceQuota(${metadata.namespace ?? ""}/${metadata.name}) exceeded for resource ${resource}: requested sum ${shown(next)}, limit ${shown(overall)}. Used: ${shown(used)}, asked in addition: ${shown(charge)}.`;
+  return (
+    `FederatedResourceQuota(${metadata.namespace ?? ""}/${metadata.name}) exceeded for resource ${resource}: ` +
+    `requested sum ${shown(next)}, limit ${shown(overall)}. Used: ${shown(used)}, asked in addition: ` +
+    `${shown(charge)}.`
+  );
 }

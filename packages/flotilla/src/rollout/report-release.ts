@@ -86,7 +86,20 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
   }
 }
 
-/** A release in progress that will not go on by itself. */
+/** A gate that does not open, and why: `metric after wave 1: 3, too many errors (4 times)`. */
+function describeGate({
+  type,
+  when,
+  wave,
+  message,
+  value,
+  failures = 0,
+}: ReturnType<typeof closedGates>[number]): string {
+  const reason = [value, message].filter((text) => text !== undefined).join(": ");
+  return `${type} ${when.toLowerCase()} ${wave}: ${reason}${failures > 1 ? ` (${failures} times)` : ""}`;
+}
+
+/** A release in progress that will not continue by itself. */
 function reportProgress(
   rollout: Rollout,
   nowMs: number,
@@ -100,7 +113,7 @@ function reportProgress(
   if (failing.length > 0)
     return {
       state: "stuck",
-      what: `${where}, waits for a gate that does not open: ${failing.map(({ type, when, wave, message, value, failures = 0 }) => `${type} ${when.toLowerCase()} ${wave}: ${[value, message].filter((text) => text !== undefined).join(": ")}${failures > 1 ? ` (${failures} times)` : ""}`).join("; ")}`,
+      what: `${where}, waits for a gate that does not open: ${failing.map(describeGate).join("; ")}`,
       try: promote,
     };
   const approval = gates.find(({ type }) => type === "approval");
@@ -108,7 +121,9 @@ function reportProgress(
     return {
       state: "waiting",
       what: `${where}, waits for approval${gates.length > 1 ? ` (${status.waitingFor ?? ""})` : ""}`,
-      try: `${command("approve", ` --wave ${approval.wave}`)} opens wave ${approval.wave}${approval.when === "After" ? "'s end" : ""}${approval.message?.startsWith("wave ") ? "" : `; check before: ${approval.message ?? ""}`}`,
+      try:
+        `${command("approve", ` --wave ${approval.wave}`)} opens wave ` +
+        `${approval.wave}${approval.when === "After" ? "'s end" : ""}${approval.message?.startsWith("wave ") ? "" : `; check before: ${approval.message ?? ""}`}`,
     };
   // Time opens them.
   if (gates.length > 0 && gates.every(({ type }) => type === "soak" || type === "window")) return undefined;

@@ -67,7 +67,9 @@ export const bindingDescriptions: FieldDescriptions = {
     "Members that the object leaves. The scheduler does not select them again while the task exists.",
   "spec.gracefulEvictionTasks[].fromCluster": "The member that the object leaves.",
   "spec.gracefulEvictionTasks[].purgeMode":
-    "What happens to the copy there: Gracefully deletes it when the new copy is ready, Directly before the new copy is created, Never keeps it. Graciously and Immediately are old names of Gracefully and Directly.",
+    "What happens to the copy there: Gracefully deletes it when the new copy is ready, Directly before the " +
+    "new copy is created, Never keeps it. Graciously and Immediately are old names of Gracefully and " +
+    "Directly.",
   "spec.gracefulEvictionTasks[].replicas": "The replicas that the member had.",
   "spec.gracefulEvictionTasks[].reason": "Why, in one CamelCase word: ApplicationFailure or TaintUntolerated.",
   "spec.gracefulEvictionTasks[].message": "Why, as a sentence.",

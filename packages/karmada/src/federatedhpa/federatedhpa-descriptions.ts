@@ -11,7 +11,9 @@ export const federatedHpaDescriptions: FieldDescriptions = {
   "spec.minReplicas": "The fewest replicas of the template. Defaults to 1.",
   "spec.maxReplicas": "The most replicas of the template.",
   "spec.metrics":
-    "The metrics; the largest proposal counts. Defaults to 80% of the requested CPU. Pods on members whose metrics cannot be read count as unused when the fleet scales up, and when it scales down as at the target, or as at all of what they request if the target is a lower utilization.",
+    "The metrics; the largest proposal counts. Defaults to 80% of the requested CPU. Pods on members whose " +
+    "metrics cannot be read count as unused when the fleet scales up, and when it scales down as at the " +
+    "target, or as at all of what they request if the target is a lower utilization.",
   ...descriptionsAt("spec.metrics[]", metricSpecDescriptions),
   ...descriptionsAt("spec.behavior", autoscalerBehaviorDescriptions),
   "spec.behavior": "How fast the template is scaled up and down. Unset: as for a HorizontalPodAutoscaler.",
@@ -22,5 +24,7 @@ export const federatedHpaDescriptions: FieldDescriptions = {
   "status.desiredReplicas": "The replicas that were last found to be right.",
   "status.currentMetrics": "The metrics as they were last read, over all members.",
   "status.conditions":
-    "AbleToScale: the template can be read and written, and is on a member. ScalingActive: the metrics are known; its message names members that were not read. ScalingLimited: the limits or the behavior changed the result.",
+    "AbleToScale: the template can be read and written, and is on a member. ScalingActive: the metrics are " +
+    "known; its message names members that were not read. ScalingLimited: the limits or the behavior " +
+    "changed the result.",
 };

@@ -22,7 +22,10 @@ const documentDescriptions: FieldDescriptions = {
 };
 
 const overriderDescriptions: FieldDescriptions = {
-  "": "The changes to the copy, in this order: images, commands, arguments, labels, annotations, fields, plaintext. They are applied after replicas are divided, and win over the division. If a change fails, the member keeps its current copy, and the condition Dispatched of the binding reports it.",
+  "":
+    "The changes to the copy, in this order: images, commands, arguments, labels, annotations, fields, " +
+    "plaintext. They are applied after replicas are divided, and win over the division. If a change fails, " +
+    "the member keeps its current copy, and the condition Dispatched of the binding reports it.",
   ...descriptionsAt("imageOverrider", {
     "": "Changes images of the containers, but not of the init containers, of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs. For other kinds, such as CloneSet, set predicate.",
     "[].component": "The part of the image: Registry, Repository, or Tag, which also stands for a digest.",

@@ -33,5 +33,9 @@ export function ignoredSpread(placement: DeepReadonly<Placement>): string | unde
   );
   // Karmada's scheduler filters members by these before it looks at how replicas are divided.
   const excluded = needed.length > 0 ? `, but still exclude members without ${needed.join(" or ")}` : "";
-  return `spread constraints are ignored (${asked.join(", ")}), because replicas are divided by ${weights}${excluded}; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated`;
+  return (
+    `spread constraints are ignored (${asked.join(", ")}), because replicas are divided by ` +
+    `${weights}${excluded}; remove them, or use dynamicWeight: AvailableReplicas or ` +
+    "replicaDivisionPreference: Aggregated"
+  );
 }

@@ -13,15 +13,20 @@ export const policyDescriptions: FieldDescriptions = {
   "spec.priority":
     "If several policies select an object, the one with the highest priority claims it. An object keeps its policy when a better one is created later, unless that one preempts.",
   "spec.preemption":
-    "Always: the policy takes over objects that another policy has claimed: a PropagationPolicy those of a ClusterPropagationPolicy, and every policy those of one of its own kind with a lower priority. Every selector must then have a name.",
+    "Always: the policy takes over objects that another policy has claimed: a PropagationPolicy those of a " +
+    "ClusterPropagationPolicy, and every policy those of one of its own kind with a lower priority. Every " +
+    "selector must then have a name.",
   "spec.activationPreference":
     "Lazy: a change of the policy has no effect on an object until the object itself changes. Unset: policy changes take effect at once.",
   "spec.conflictResolution":
-    "What happens if a member already has the object, and the hub did not create it. Abort leaves it unchanged and reports the conflict; Overwrite takes it over. An object of a ManifestWork is never taken over.",
+    "What happens if a member already has the object, and the hub did not create it. Abort leaves it " +
+    "unchanged and reports the conflict; Overwrite takes it over. An object of a ManifestWork is never " +
+    "taken over.",
   "spec.dependentOverrides":
     "Names of override policies that must exist before the objects are propagated: OverridePolicies of the namespace, or ClusterOverridePolicies for a ClusterPropagationPolicy.",
   "spec.propagateDeps":
-    "Also propagates the ConfigMaps, Secrets, service accounts, claims and other objects that the template needs, to the same members. Required for application failover; always on for ServiceImports.",
+    "Also propagates the ConfigMaps, Secrets, service accounts, claims and other objects that the template " +
+    "needs, to the same members. Required for application failover; always on for ServiceImports.",
   "spec.association": "Deprecated and without effect: use propagateDeps.",
   "spec.preserveResourcesOnDeletion":
     "Keeps the copies on members when the template is deleted on the hub. By default they are deleted.",

@@ -14,7 +14,9 @@ export const resourceInterpreterCustomizationDescriptions: FieldDescriptions = {
   "spec.target.apiVersion": "The API version of the kind, such as apps/v1.",
   "spec.target.kind": "The kind.",
   "spec.customizations":
-    "The rules. Operations without a script use the webhooks and built-in rules of the kind. Two customizations with the same target must not have the same rule, except for dependencies, which are combined.",
+    "The rules. Operations without a script use the webhooks and built-in rules of the kind. Two " +
+    "customizations with the same target must not have the same rule, except for dependencies, which are " +
+    "combined.",
   ...rule(
     "replicaResource",
     "How many replicas an object has, and what one requires. The kind then needs a rule that sets replicas, too.",

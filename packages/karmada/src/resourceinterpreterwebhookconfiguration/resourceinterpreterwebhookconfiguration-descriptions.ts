@@ -1,7 +1,10 @@
 import type { FieldDescriptions } from "@flotilla/apimachinery";
 
 export const resourceInterpreterWebhookConfigurationDescriptions: FieldDescriptions = {
-  "": "Webhooks that interpret kinds: their replicas, health, status and dependencies. They take precedence over built-in rules. The annotation flotilla.dev/failure-policy: Ignore uses the next rule when a webhook fails.",
+  "":
+    "Webhooks that interpret kinds: their replicas, health, status and dependencies. They take precedence " +
+    "over built-in rules. The annotation flotilla.dev/failure-policy: Ignore uses the next rule when a " +
+    "webhook fails.",
   webhooks:
     "The webhooks. For each operation of a kind the first one that matches is called, by the names of configuration and webhook.",
   "webhooks[].name": "A domain name that identifies the webhook, such as workloads.example.com; unique in this object.",

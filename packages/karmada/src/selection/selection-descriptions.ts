@@ -7,7 +7,8 @@ export const resourceSelectorDescriptions: FieldDescriptions = {
     "The API version of the objects, such as apps/v1. Any served version selects the kind in all its versions.",
   "[].kind": "The kind of the objects, such as Deployment.",
   "[].namespace":
-    "The namespace of the objects. A namespaced policy selects only objects of its own namespace, which is the default. In a cluster-scoped policy an empty namespace selects objects of every namespace.",
+    "The namespace of the objects. A namespaced policy selects only objects of its own namespace, which is " +
+    "the default. In a cluster-scoped policy an empty namespace selects objects of every namespace.",
   "[].name": "The name of one object. Empty: all objects of the kind, or those that labelSelector selects.",
   "[].labelSelector": "Selects objects by their labels. Ignored if name is set. An invalid selector selects no object.",
   ...descriptionsAt("[].labelSelector", labelSelectorDescriptions),

@@ -225,7 +225,9 @@ function checkRules(path: string, schema: JsonObject, isSchemaRight: boolean): F
 
 /** Keywords that a root schema may have, as the message lists them. */
 const ALLOWED_AT_ROOT =
-  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example XPreserveUnknownFields XValidations";
+  "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength " +
+  "Pattern MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example " +
+  "XPreserveUnknownFields XValidations";
 const ALLOWED_KEYWORDS = new Set(ALLOWED_AT_ROOT.split(" ").map(keywordOf));
 
 /** `MaxLength` is `maxLength`, `XValidations` is `x-kubernetes-validations`. */
@@ -312,7 +314,9 @@ function checkStoredVersions({ spec, status }: Definition): FieldError[] {
       field.invalid(
         `${path}[${index}]`,
         name,
-        `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`,
+        `missing from spec.versions; ${name} was previously a storage version, and must remain in ` +
+          `spec.versions until a storage migration ensures no data remains persisted in ${name} and removes ` +
+          `${name} from status.storedVersions`,
       ),
     );
   }

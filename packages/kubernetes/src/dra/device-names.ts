@@ -7,7 +7,9 @@ const MAX_POOL_BYTES = 253;
 const MAX_ID_BYTES = 32;
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const IDENTIFIER_RULE =
-  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is '[A-Za-z_][A-Za-z0-9_]*')";
+  "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric " +
+  "characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for validation is " +
+  "'[A-Za-z_][A-Za-z0-9_]*')";
 
 /** Names of devices, requests and counters are DNS labels. */
 export const checkShortName = (at: string, name: string): FieldError[] => checkText(at, name, dnsLabelProblems);

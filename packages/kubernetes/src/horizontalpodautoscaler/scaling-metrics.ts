@@ -69,7 +69,11 @@ function byResource(
   const { cluster, pods, currentReplicas, podsPerReplica, tolerances, usage, nowMs } = input;
   const what = target.averageValue === undefined ? "utilization" : "usage";
   if (!usage)
-    return `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch metrics from resource metrics API: the server could not find the requested resource (get pods.metrics.k8s.io)`;
+    return (
+      `failed to get ${resource} ${what}: unable to get metrics for resource ${resource}: unable to fetch ` +
+      "metrics from resource metrics API: the server could not find the requested resource (get " +
+      "pods.metrics.k8s.io)"
+    );
   const usageOf = (pod: ReadonlyPod): number | undefined => {
     const used = usage.podUsage(cluster, pod);
     const part = container === undefined ? used : used?.containers.find(({ name }) => name === container);

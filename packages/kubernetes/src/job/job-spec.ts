@@ -300,7 +300,8 @@ export function jobSpecWarnings(at: string, spec: JobSpec): string[] {
   const warnings: string[] = [];
   if (completionMode === "Indexed" && completions > MANY_COMPLETIONS && parallelism > MANY_AT_ONCE) {
     warnings.push(
-      `${at}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail`,
+      `${at}: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than ` +
+        "10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail",
     );
   }
   return [...warnings, ...templateWarnings(`${at}.template`, spec.template ?? {})];

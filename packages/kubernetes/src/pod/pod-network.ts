@@ -12,7 +12,9 @@ const MAX_SEARCHES = 32;
 const MAX_SEARCH_CHARACTERS = 2048;
 const SEARCH_PART = /^_?[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?$/;
 const SEARCH_RULE =
-  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
+  "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and " +
+  "must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is " +
+  "'_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?(\\._?[a-z0-9]([-_a-z0-9]*[a-z0-9])?)*')";
 
 export function checkDns(
   errors: FieldError[],

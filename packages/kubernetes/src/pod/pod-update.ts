@@ -21,7 +21,10 @@ type Read<T> = DeepReadonly<T>;
 
 const MAX_INT32 = 2 ** 31 - 1;
 const RULE =
-  "pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
+  "pod updates may not change fields other than " +
+  "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` " +
+  "(only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 " +
+  "if it was previously negative)";
 
 export interface PodUpdateOptions {
   /** The scheduler of simulated members sets `nodeName` itself, once; other schedulers send a Binding. */

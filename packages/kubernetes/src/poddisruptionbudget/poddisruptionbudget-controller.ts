@@ -99,7 +99,10 @@ export function createDisruptionController(deps: WorkloadDependencies): Controll
 }
 
 const unmanagedMessage = ({ spec }: ReadonlyBudget): string =>
-  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.`;
+  `Pods selected by this PodDisruptionBudget (selector: ${JSON.stringify(spec?.selector ?? {})}) were ` +
+  "found to be unmanaged. As a result, the status of the PDB cannot be calculated correctly, which may " +
+  `result in undefined behavior. To account for these pods please set ".spec.minAvailable" field of the ` +
+  "PDB to an integer value.";
 
 /** Only changes that a budget counts need a reconcile. */
 function changesBudgets({ object, old, deleted }: ObjectEvent<Pod>): boolean {

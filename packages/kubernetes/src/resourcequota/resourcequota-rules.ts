@@ -92,7 +92,9 @@ function shown(selector: NonNullable<Spec["scopeSelector"]>): unknown {
 }
 
 const ONLY_EXISTS =
-  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, " +
+  "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or " +
+  "ResourceQuotaScopeCrossNamespacePodAffinity";
 
 function checkScopeSelector(spec: Spec): FieldError[] {
   const { scopeSelector } = spec;

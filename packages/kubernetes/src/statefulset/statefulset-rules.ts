@@ -182,7 +182,9 @@ function checkUpdate(errors: FieldError[], spec: Spec, old: Spec): void {
     errors.push(
       field.forbidden(
         "spec",
-        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",
+        "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', " +
+          "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and " +
+          "'minReadySeconds' are forbidden",
       ),
     );
   }

@@ -10,7 +10,9 @@ export const managedClusterSetDescriptions: FieldDescriptions = {
   spec: "The clusters of the set, and what they get.",
   "spec.clusterSelector": "Selects the clusters of the set.",
   "spec.clusterSelector.selectorType":
-    "ExclusiveClusterSetLabel: clusters whose label cluster.open-cluster-management.io/clusterset is the name of the set, so that a cluster is in one such set. LabelSelector: clusters that labelSelector selects.",
+    "ExclusiveClusterSetLabel: clusters whose label cluster.open-cluster-management.io/clusterset is the " +
+    "name of the set, so that a cluster is in one such set. LabelSelector: clusters that labelSelector " +
+    "selects.",
   "spec.clusterSelector.labelSelector": "Selects clusters by their labels, for the type LabelSelector.",
   ...descriptionsAt("spec.clusterSelector.labelSelector", labelSelectorDescriptions),
   "spec.managedNamespaces":

@@ -14,7 +14,9 @@ export function feedbackWarnings(at: string, spec: Spec): string[] {
     ({ resourceIdentifier: { group = "", resource }, feedbackRules = [] }, index) =>
       group.endsWith(".kruise.io") && feedbackRules.some(({ type }) => type === "WellKnownStatus")
         ? [
-            `${at}.manifestConfigs[${index}].feedbackRules: WellKnownStatus of ${resource}.${group} is only supported by Flotilla's agents; the canonical form is type JSONPaths with a path for every value`,
+            `${at}.manifestConfigs[${index}].feedbackRules: WellKnownStatus of ${resource}.${group} is ` +
+              "only supported by Flotilla's agents; the canonical form is type JSONPaths with a path for " +
+              "every value",
           ]
         : [],
   );

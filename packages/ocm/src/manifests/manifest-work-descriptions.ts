@@ -47,7 +47,9 @@ export const manifestWorkSpecDescriptions: FieldDescriptions = {
 
   [`${CONFIG}.updateStrategy`]: "How the object is updated; Update by default.",
   [`${CONFIG}.updateStrategy.type`]:
-    "Update makes the object match the manifest. CreateOnly creates it and never changes it. ServerSideApply writes only the fields of the manifest. ReadOnly never writes it, and only reports its status.",
+    "Update makes the object match the manifest. CreateOnly creates it and never changes it. " +
+    "ServerSideApply writes only the fields of the manifest. ReadOnly never writes it, and only reports " +
+    "its status.",
   [APPLY]: "Options of ServerSideApply.",
   [`${APPLY}.force`]:
     "true takes over fields that other managers own. By default they are conflicts, which the manifest's status reports.",

@@ -25,7 +25,10 @@ export const expandBareManifests: Canonical = (sent, { stored, warn }) => {
     const before = known.find((other) => isNamed(other, manifest, identifier));
     const { name, namespace } = identifier;
     warn(
-      `spec.workload.manifests[${index}]: has no name and is taken for the ${manifest.kind} ${namespace === undefined ? "" : `${namespace}/`}${name} of spec.manifestConfigs[${config}]${before ? ", as it is stored" : ""}; the canonical form is the whole manifest`,
+      `spec.workload.manifests[${index}]: has no name and is taken for the ${manifest.kind} ` +
+        `${namespace === undefined ? "" : `${namespace}/`}${name} of ` +
+        `spec.manifestConfigs[${config}]${before ? ", as it is stored" : ""}; the canonical form is the ` +
+        "whole manifest",
     );
     return before ?? { ...manifest, metadata: { name, namespace } };
   });

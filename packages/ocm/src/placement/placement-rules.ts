@@ -151,7 +151,9 @@ function bindingWarnings({ object, read }: Review<OcmPlacement>): string[] {
   const warnings: string[] = [];
   if (usesUnboundDefault(object) && !bound.has(DEFAULT_CLUSTER_SET)) {
     warnings.push(
-      `namespace ${namespace} has no ManagedClusterSetBinding to ${DEFAULT_CLUSTER_SET}, but the set ${DEFAULT_CLUSTER_SET} counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`,
+      `namespace ${namespace} has no ManagedClusterSetBinding to ${DEFAULT_CLUSTER_SET}, but the set ` +
+        `${DEFAULT_CLUSTER_SET} counts as bound there; the canonical form is a ManagedClusterSetBinding with ` +
+        `the name and spec.clusterSet ${DEFAULT_CLUSTER_SET}`,
     );
     bound.add(DEFAULT_CLUSTER_SET);
   }

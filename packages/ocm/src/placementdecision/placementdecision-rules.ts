@@ -17,7 +17,9 @@ export const placementDecisionRules: AnyAdmission[] = [
       const { name = "" } = spec["placementRef"];
       if (typeof name !== "string") return sent;
       warn(
-        `spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement ${name} creates its own decisions, and the canonical form is to read those with the label ${PLACEMENT_LABEL}=${name}`,
+        `spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement ${name} ` +
+          "creates its own decisions, and the canonical form is to read those with the label " +
+          `${PLACEMENT_LABEL}=${name}`,
       );
       return rest;
     },

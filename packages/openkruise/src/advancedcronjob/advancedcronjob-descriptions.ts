@@ -36,7 +36,9 @@ export const advancedCronJobDescriptions: FieldDescriptions = {
   "spec.timeZone": "The time zone of the schedule, such as Europe/Berlin; UTC by default.",
   "spec.startingDeadlineSeconds": "How late a missed run may start, in seconds. Unset: at any time.",
   "spec.concurrencyPolicy":
-    "What happens if the previous run is still active. Allow starts another one, Forbid skips it, Replace deletes the previous run. The default is Allow, and Replace for image pulls, which do not support Allow.",
+    "What happens if the previous run is still active. Allow starts another one, Forbid skips it, Replace " +
+    "deletes the previous run. The default is Allow, and Replace for image pulls, which do not support " +
+    "Allow.",
   "spec.paused": "true starts no runs. Active ones continue.",
   "spec.successfulJobsHistoryLimit": "How many completed runs are kept; 3 by default.",
   "spec.failedJobsHistoryLimit": "How many failed runs are kept; 1 by default.",

@@ -110,7 +110,9 @@ function checkZone(errors: FieldError[], zone: string): void {
 }
 
 const MUTABLE =
-  "updates to advancedcronjob spec for fields other than 'imageListPullJobTemplate', 'schedule', 'concurrencyPolicy', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit', 'startingDeadlineSeconds', 'timeZone' and 'paused' are forbidden";
+  "updates to advancedcronjob spec for fields other than 'imageListPullJobTemplate', 'schedule', " +
+  "'concurrencyPolicy', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit', 'startingDeadlineSeconds', " +
+  "'timeZone' and 'paused' are forbidden";
 
 /** Only the templates are fixed; that of image pulls may change, but not be added or removed. */
 function checkUpdate(errors: FieldError[], { template: now = {} }: Spec, { template: before = {} }: Spec): void {

@@ -14,7 +14,10 @@ const hookDescriptions: FieldDescriptions = {
 };
 
 export const lifecycleDescriptions: FieldDescriptions = {
-  "": "Hooks: labels or finalizers with which another controller, which must run on every member, holds a pod before a step of its life. The pod label lifecycle.apps.kruise.io/state shows the step; a pod that waits is not available.",
+  "":
+    "Hooks: labels or finalizers with which another controller, which must run on every member, holds a pod " +
+    "before a step of its life. The pod label lifecycle.apps.kruise.io/state shows the step; a pod that " +
+    "waits is not available.",
   preDelete: "A pod with any of these is not deleted until they are removed from it.",
   ...descriptionsAt("preDelete", hookDescriptions),
   inPlaceUpdate:
@@ -64,7 +67,8 @@ export const REPLICAS =
   "The number of pods; 1 by default. A policy with Divided scheduling divides it over the members; otherwise every member runs as many.";
 /** A number of a kind whose pods the hub counts. */
 export const COUNTS_FLEET =
-  "If a policy divides the replicas, it counts the pods of the fleet and is divided over the members; otherwise, or with the annotation flotilla.dev/partition-scope: cluster, it applies to each member.";
+  "If a policy divides the replicas, it counts the pods of the fleet and is divided over the members; " +
+  "otherwise, or with the annotation flotilla.dev/partition-scope: cluster, it applies to each member.";
 /** A budget of such a kind. */
 export const BUDGET_OF_FLEET =
   "A number, or a percentage. If a policy divides the replicas, the budget is divided over the members as well, with at least 1 for each.";

@@ -43,7 +43,9 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   scaleStrategy: "How pods are created and deleted when the number of replicas changes.",
   "scaleStrategy.podsToDelete":
-    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. Of a CloneSet on the hub, each member gets the names of the pods that it has, and replicas that are reduced in the same change are taken from these members.",
+    "Names of pods that are deleted. Reduce replicas as well, or new pods replace them. Of a CloneSet on " +
+    "the hub, each member gets the names of the pods that it has, and replicas that are reduced in the " +
+    "same change are taken from these members.",
   "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. ${BUDGET_OF_FLEET}`,
   "scaleStrategy.enablePVCReuse":
     "true keeps the claims of a deleted pod for the pod that replaces it. By default they are deleted with the pod.",
@@ -53,7 +55,8 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
     "true does not count pods that wait for their preDelete hook as replicas. v1alpha1 does not have the field.",
   updateStrategy: "How a change of the template reaches the pods.",
   "updateStrategy.type":
-    "RollingUpdate updates pods; OnDelete only gives the new template to pods that replace deleted ones. In v1alpha1 it is ReCreate, InPlaceIfPossible or InPlaceOnly, which is podUpdatePolicy in v1beta1.",
+    "RollingUpdate updates pods; OnDelete only gives the new template to pods that replace deleted ones. " +
+    "In v1alpha1 it is ReCreate, InPlaceIfPossible or InPlaceOnly, which is podUpdatePolicy in v1beta1.",
   ...descriptionsAt("updateStrategy", rollingDescriptions),
   "updateStrategy.rollingUpdate": "Options of the type RollingUpdate.",
   ...descriptionsAt("updateStrategy.rollingUpdate", rollingDescriptions),

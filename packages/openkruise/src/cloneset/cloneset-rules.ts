@@ -152,7 +152,9 @@ function checkCloneSet(review: Review<CloneSet>): FieldError[] {
 }
 
 const MUTABLE =
-  "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', 'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and 'revisionHistoryLimit' are forbidden";
+  "updates to cloneset spec for fields other than 'replicas', 'template', 'lifecycle', 'scaleStrategy', " +
+  "'updateStrategy', 'minReadySeconds', 'progressDeadlineSeconds', 'volumeClaimTemplates' and " +
+  "'revisionHistoryLimit' are forbidden";
 
 function checkChange(errors: FieldError[], now: Read<CloneSet>, before: Read<CloneSet>): void {
   if (!equalJson(now.spec.selector, before.spec.selector)) errors.push(field.forbidden("spec", MUTABLE));

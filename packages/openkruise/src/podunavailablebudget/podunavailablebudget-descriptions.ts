@@ -15,7 +15,9 @@ export const podUnavailableBudgetDescriptions: FieldDescriptions = {
   "spec.minAvailable":
     "The smallest number of available pods: a number, or a percentage. Either maxUnavailable or minAvailable. It is not divided: every member gets it, and applies it to its own pods.",
   "spec.protectOperations":
-    "The operations that are rejected when the budget is used up: DELETE, EVICT, UPDATE and RESIZE. The first three by default. Members reject updates only with OpenKruise's gate PodUnavailableBudgetUpdateGate, which is off by default.",
+    "The operations that are rejected when the budget is used up: DELETE, EVICT, UPDATE and RESIZE. The " +
+    "first three by default. Members reject updates only with OpenKruise's gate " +
+    "PodUnavailableBudgetUpdateGate, which is off by default.",
   "spec.protectTotalReplicas":
     "The number of pods of which percentages and maxUnavailable are counted. Unset: the replicas of the workloads.",
   "spec.ignoredPodSelector": "Selects pods that are not protected, although selector or targetRef selects them.",

@@ -21,7 +21,9 @@ export const resourceDistributionDescriptions: FieldDescriptions = {
   "status.failed": "Namespaces that do not.",
   "status.observedGeneration": "The generation of the spec that the status belongs to.",
   "status.conditions":
-    "One condition for each reason of a failure: GetResourceFailed, CreateResourceFailed, UpdateResourceFailed, DeleteResourceFailed, ConflictOccurred, NamespaceNotExists. True means that it occurred.",
+    "One condition for each reason of a failure: GetResourceFailed, CreateResourceFailed, " +
+    "UpdateResourceFailed, DeleteResourceFailed, ConflictOccurred, NamespaceNotExists. True means that it " +
+    "occurred.",
   "status.conditions[].type": "The reason of a failure.",
   "status.conditions[].status": "True if a namespace failed for this reason, otherwise False.",
   "status.conditions[].lastTransitionTime": "When the status changed last.",

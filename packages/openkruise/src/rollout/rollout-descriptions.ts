@@ -41,7 +41,10 @@ const commonStatusDescriptions: FieldDescriptions = {
 };
 
 export const rolloutDescriptions: FieldDescriptions = {
-  "": "Releases a new template of a workload step by step. On the hub, a Rollout that no policy selects leads the release over the fleet; one that a policy selects is copied to the members, and each releases its own pods.",
+  "":
+    "Releases a new template of a workload step by step. On the hub, a Rollout that no policy selects leads " +
+    "the release over the fleet; one that a policy selects is copied to the members, and each releases its " +
+    "own pods.",
   spec: "The workload and the strategy.",
   "spec.workloadRef":
     "A CloneSet, Deployment, StatefulSet or DaemonSet in the same namespace. A workload has at most one Rollout.",
@@ -83,7 +86,9 @@ export const rolloutDescriptions: FieldDescriptions = {
   "status.currentStepIndex": "The step, from 1.",
   "status.currentStepState": "The state of the step, as in the status of the strategy.",
   "status.conditions":
-    "Progressing with the part of the release as its reason, Succeeded after it, Terminating. On the hub also FleetWide: whether the Rollout leads the release over the fleet, and what of it cannot be carried over.",
+    "Progressing with the part of the release as its reason, Succeeded after it, Terminating. On the hub " +
+    "also FleetWide: whether the Rollout leads the release over the fleet, and what of it cannot be " +
+    "carried over.",
   ...descriptionsAt("status.conditions", rolloutConditionDescriptions),
   ...descriptionsAt("status.canaryStatus", {
     "": "The release of a canary strategy.",

@@ -45,7 +45,10 @@ export function withOwnVersion(
     (review.oldObject ? undefined : asked);
   if (asked !== own) return set;
   review.warn(
-    `spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version ${JSON.stringify(own)} (${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and its newest revision is injected`,
+    "spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; " +
+      `the set itself was given version ${JSON.stringify(own)} ` +
+      `(${isAlpha ? `the label ${CUSTOM_VERSION_LABEL}` : "spec.customVersion"}), and its newest revision is ` +
+      "injected",
   );
   const { injectionStrategy: _asked, ...others } = set.spec;
   const spec = { ...others, injectionStrategy: Object.keys(strategy).length > 0 ? strategy : undefined };

@@ -75,7 +75,9 @@ export const sidecarSetDescriptions: FieldDescriptions = {
   "spec.injectionStrategy.revision.revisionName":
     "The name of the ControllerRevision. Names differ between members: prefer customVersion.",
   "spec.injectionStrategy.revision.policy":
-    "Always: all new pods get the revision. Partial: all while the update is paused, and those that updateStrategy.selector does not select; of the others the share that a percentage as partition gives, by chance.",
+    "Always: all new pods get the revision. Partial: all while the update is paused, and those that " +
+    "updateStrategy.selector does not select; of the others the share that a percentage as partition " +
+    "gives, by chance.",
   "spec.updateStrategy": "How a change of images reaches running pods.",
   "spec.updateStrategy.type": "RollingUpdate, the default, updates running pods; NotUpdate only new pods.",
   "spec.updateStrategy.paused": "true stops the update. Pods that are already updated stay so.",

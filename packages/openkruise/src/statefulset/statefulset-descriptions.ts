@@ -37,7 +37,9 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
     "PersistentVolumeClaims of each pod. A change affects only new claims, unless volumeClaimUpdateStrategy is set. Volumes stay on their member when replicas move to another one.",
   volumeClaimUpdateStrategy: "What a change of volumeClaimTemplates does to existing claims.",
   "volumeClaimUpdateStrategy.type":
-    "OnPodRollingUpdate expands the claims of a pod before the pod is updated; only the size may grow. OnDelete, the default, leaves claims unchanged. Members need OpenKruise's gate StatefulSetAutoResizePVCGate, which is off by default.",
+    "OnPodRollingUpdate expands the claims of a pod before the pod is updated; only the size may grow. " +
+    "OnDelete, the default, leaves claims unchanged. Members need OpenKruise's gate " +
+    "StatefulSetAutoResizePVCGate, which is off by default.",
   [RETENTION]: "What happens to claims on deletion or scale-down.",
   [`${RETENTION}.whenDeleted`]:
     "Retain, the default, keeps the claims when the workload is deleted; Delete deletes them.",

@@ -165,7 +165,9 @@ function checkMaxUnavailable(
       field.invalid(
         path,
         0,
-        `getValueFromIntOrPercent error: invalid value for IntOrString: invalid value ${JSON.stringify(value)}: strconv.Atoi: parsing ${JSON.stringify(String(value).replaceAll("%", ""))}: invalid syntax`,
+        "getValueFromIntOrPercent error: invalid value for IntOrString: invalid value " +
+          `${JSON.stringify(value)}: strconv.Atoi: parsing ` +
+          `${JSON.stringify(String(value).replaceAll("%", ""))}: invalid syntax`,
       ),
     );
   else if (count < 1) errors.push(field.invalid(path, count, "should not be less than 1"));
@@ -255,7 +257,9 @@ function checkRetention(errors: FieldError[], { persistentVolumeClaimRetentionPo
 }
 
 const MUTABLE =
-  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'reserveOrdinals', 'lifecycle', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', `volumeClaimTemplates`, `VolumeClaimUpdateStrategy` and 'updateStrategy' are forbidden";
+  "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', " +
+  "'reserveOrdinals', 'lifecycle', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy', " +
+  "`volumeClaimTemplates`, `VolumeClaimUpdateStrategy` and 'updateStrategy' are forbidden";
 
 /** Pod identities depend on the selector, the service and the order of pods. */
 function checkChange(errors: FieldError[], now: Spec, before: Spec): void {

@@ -77,9 +77,12 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   [`${SUBSET}.patch`]:
     "A strategic merge patch for the pod template of the subset, such as another environment variable.",
   [`${SUBSET}.replicas`]:
-    "The pods of the subset: a number, or a percentage of all. Subsets without it share the rest evenly. If a policy divides the replicas, it is divided over the members as well. Not together with minReplicas, maxReplicas or Adaptive.",
+    "The pods of the subset: a number, or a percentage of all. Subsets without it share the rest evenly. " +
+    "If a policy divides the replicas, it is divided over the members as well. Not together with " +
+    "minReplicas, maxReplicas or Adaptive.",
   [`${SUBSET}.minReplicas`]:
-    "The subset gets at least so many pods: a number, or a percentage. Subsets are filled in order, first up to their minimum. If a policy divides the replicas, it is divided over the members as well.",
+    "The subset gets at least so many pods: a number, or a percentage. Subsets are filled in order, first " +
+    "up to their minimum. If a policy divides the replicas, it is divided over the members as well.",
   [`${SUBSET}.maxReplicas`]:
     "The subset gets at most so many pods: a number, or a percentage. At least one subset must have no maximum. If a policy divides the replicas, it is divided over the members as well.",
   "spec.topology.scheduleStrategy": "What happens if the pods of a subset find no nodes.",

@@ -57,7 +57,9 @@ export async function recordKeys(engine: Engine, own: Fingerprints, directory: s
 /** Throws when the store has a hub, and the folder none of its keys: new ones would be those of another hub. */
 export function missingKeysError(directory: string): KeysError {
   return new KeysError(
-    `the store has the objects of a hub, and ${directory} none of its keys; copy the folder pki of another API server of this hub there. If all copies are lost, new keys need the record ${KEY_RECORD} of the store to be deleted, and all kubeconfigs, agents and tokens to be issued again`,
+    `the store has the objects of a hub, and ${directory} none of its keys; copy the folder pki of another ` +
+      `API server of this hub there. If all copies are lost, new keys need the record ${KEY_RECORD} of the ` +
+      "store to be deleted, and all kubeconfigs, agents and tokens to be issued again",
   );
 }
 
@@ -72,5 +74,7 @@ function mismatchText(mismatches: readonly KeyMismatch[], directory: string): st
   const purposes = mismatches.map(({ purpose }) => purpose).join(", ");
   return mismatches.every(({ problem }) => problem === "missing")
     ? `the keys in ${directory} are older than those that the API servers of this store use (${purposes}): copy the folder of one of them`
-    : `the keys in ${directory} are not those of the hub in this store (${purposes}): the other API servers would reject what this one issues. Copy the folder pki of one of them; to replace keys, run 'flotilla keys prepare' first, and distribute its result`;
+    : `the keys in ${directory} are not those of the hub in this store (${purposes}): the other API servers ` +
+        "would reject what this one issues. Copy the folder pki of one of them; to replace keys, run 'flotilla " +
+        "keys prepare' first, and distribute its result";
 }

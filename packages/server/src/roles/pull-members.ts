@@ -115,7 +115,9 @@ export function checkPulling(
   const [first] = pushed;
   if (first !== undefined)
     throw new UsageError(
-      `--pull: ${shown(pushed)} joined in push mode, and ${pushed.length === 1 ? "it" : "they"} cannot switch in this data directory; start without --pull and run 'flotilla unjoin ${first}' first, or choose another directory with --data DIR`,
+      `--pull: ${shown(pushed)} joined in push mode, and ${pushed.length === 1 ? "it" : "they"} cannot ` +
+        `switch in this data directory; start without --pull and run 'flotilla unjoin ${first}' first, or ` +
+        "choose another directory with --data DIR",
     );
 }
 

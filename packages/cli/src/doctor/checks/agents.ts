@@ -23,7 +23,9 @@ export const agentsCheck = defineCheck<AgentFacts>({
   name: "agents",
   summary: "the agents of pull-mode members report",
   reports:
-    "A problem for each member with `syncMode: Pull` whose agent has not renewed its lease within the lease duration (40 seconds by default), or whose agent reports that the member is not ready. The workloads of such a member keep running unchanged; changes are delayed.",
+    "A problem for each member with `syncMode: Pull` whose agent has not renewed its lease within the " +
+    "lease duration (40 seconds by default), or whose agent reports that the member is not ready. The " +
+    "workloads of such a member keep running unchanged; changes are delayed.",
   async gather(context) {
     const [clusters, leases, managed] = await Promise.all([
       membersIn(context),

@@ -34,7 +34,10 @@ export const apisCheck = defineCheck<ApiFacts>({
   name: "apis",
   summary: "members serve the kinds and API versions that are propagated to them",
   reports:
-    "A problem for each kind that a workload needs and a member does not serve, because its CustomResourceDefinition or OpenKruise is missing there. A warning if the member serves the kind only in another API version; Flotilla converts OpenKruise's kinds itself. Also reports workloads that are scheduled nowhere because no member serves their kind.",
+    "A problem for each kind that a workload needs and a member does not serve, because its " +
+    "CustomResourceDefinition or OpenKruise is missing there. A warning if the member serves the kind only " +
+    "in another API version; Flotilla converts OpenKruise's kinds itself. Also reports workloads that are " +
+    "scheduled nowhere because no member serves their kind.",
   async gather(context) {
     const [clusters, definitions, bindings, clusterBindings] = await Promise.all([
       membersIn(context),

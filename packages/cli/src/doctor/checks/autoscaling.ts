@@ -20,7 +20,13 @@ export const autoscalingCheck = defineCheck<ScalingFacts>({
   name: "autoscaling",
   summary: "FederatedHPAs and CronFederatedHPAs scale their targets, and quotas are kept",
   reports:
-    "A problem for each FederatedHPA that has not been able to scale its target for longer than `--stuck-after`: the target or its policy does not exist, metrics are missing, or it was never evaluated; and for each rule of a CronFederatedHPA whose last run failed. A warning for a FederatedHPA that has been at its maximum for more than fifteen minutes, whose last evaluation did not read all members, or whose target another one scales, too. A warning for each FederatedResourceQuota whose namespace uses more than it allows, and a problem for one that assigns a part to a cluster that is not a member.",
+    "A problem for each FederatedHPA that has not been able to scale its target for longer than " +
+    "`--stuck-after`: the target or its policy does not exist, metrics are missing, or it was never " +
+    "evaluated; and for each rule of a CronFederatedHPA whose last run failed. A warning for a " +
+    "FederatedHPA that has been at its maximum for more than fifteen minutes, whose last evaluation did " +
+    "not read all members, or whose target another one scales, too. A warning for each " +
+    "FederatedResourceQuota whose namespace uses more than it allows, and a problem for one that assigns a " +
+    "part to a cluster that is not a member.",
   async gather({ lists }) {
     const [autoscalers, crons, quotas, clusters] = await Promise.all([
       lists.all(FederatedHpa),

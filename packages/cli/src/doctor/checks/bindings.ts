@@ -27,7 +27,14 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   name: "bindings",
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
-    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, and for bindings that were never scheduled; one problem for all bindings whose objects no policy selects any longer. It is reported at once if no member fits for a reason that waiting does not remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until then. A warning for each binding whose scheduling or dispatching is suspended, whose template names pods that no member has (`PodsFound`), or whose raised partition does not roll pods back (`PodsRolledBack`). Running workloads stay unchanged.",
+    "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) " +
+    "or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, " +
+    "and for bindings that were never scheduled; one problem for all bindings whose objects no policy " +
+    "selects any longer. It is reported at once if no member fits for a reason that waiting does not " +
+    "remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until " +
+    "then. A warning for each binding whose scheduling or dispatching is suspended, whose template names " +
+    "pods that no member has (`PodsFound`), or whose raised partition does not roll pods back " +
+    "(`PodsRolledBack`). Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),
@@ -131,11 +138,15 @@ function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
   const more = bindings.length > MAX_NAMED ? ` and ${bindings.length - MAX_NAMED} more` : "";
   const withCopies = bindings.filter(({ spec }) => spec.clusters?.length).length;
   const isOne = bindings.length === 1;
+  const remaining = isOne
+    ? "No policy selects it any longer, and its binding remains."
+    : `No policy selects these objects any longer, and their bindings remain: ${names.join(", ")}${more}.`;
+  const copies = withCopies > 0 ? ` Members keep the copies${isOne ? "" : ` of ${withCopies}`}.` : "";
   return [
     {
       severity: "problem",
       about: isOne ? titleOf(first.spec.resource) : `${bindings.length} bindings without a policy`,
-      seen: `${isOne ? "No policy selects it any longer, and its binding remains." : `No policy selects these objects any longer, and their bindings remain: ${names.join(", ")}${more}.`}${withCopies > 0 ? ` Members keep the copies${isOne ? "" : ` of ${withCopies}`}.` : ""}`,
+      seen: `${remaining}${copies}`,
       fix: `Apply a policy that selects ${isOne ? "it" : "them"} again, or delete the binding${isOne ? "" : "s"}, which deletes copies on members.`,
       commands: bindings
         .slice(0, MAX_NAMED)

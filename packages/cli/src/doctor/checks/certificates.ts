@@ -40,7 +40,10 @@ export const certificatesCheck = defineCheck<CertificateFacts>({
   name: "certificates",
   summary: "certificates and tokens of the hub, the user, members and agents have not expired",
   reports:
-    "A problem for credentials that have expired or are not valid yet; a warning in the last tenth of their lifetime, at most thirty days before. Checks the hub's serving certificate, the CA, client certificate and token of the kubeconfig, the token and CA in the Secret of each push-mode member, and the newest certificate issued to each agent. Tokens without an expiry are skipped.",
+    "A problem for credentials that have expired or are not valid yet; a warning in the last tenth of " +
+    "their lifetime, at most thirty days before. Checks the hub's serving certificate, the CA, client " +
+    "certificate and token of the kubeconfig, the token and CA in the Secret of each push-mode member, and " +
+    "the newest certificate issued to each agent. Tokens without an expiry are skipped.",
   async gather(context) {
     const [own, members, agents] = await Promise.all([
       ownCredentials(context),

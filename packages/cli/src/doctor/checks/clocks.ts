@@ -36,7 +36,10 @@ export const clocksCheck = defineCheck<ClockFacts>({
   name: "clocks",
   summary: "the clocks of this machine, the hub, the members and the agents agree",
   reports:
-    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of their responses; an agent's clock is compared with the hub's: the agent writes its time into its lease, and the hub records when. Members that the hub cannot reach are not checked.",
+    "A warning from five seconds of difference, a problem from thirty: leases seem expired, and " +
+    "certificates not yet valid. The clocks of the hub and the members are read from the `Date` header of " +
+    "their responses; an agent's clock is compared with the hub's: the agent writes its time into its " +
+    "lease, and the hub records when. Members that the hub cannot reach are not checked.",
   async gather(context) {
     const hub = await askRaw(context, "/version");
     const unseen: string[] = [];

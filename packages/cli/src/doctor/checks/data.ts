@@ -34,7 +34,9 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
   name: "data",
   summary: "the data directory has free space and a recent snapshot, if the hub is on this machine",
   reports:
-    "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and the last is more than a week old. Skipped if the hub is on another machine.",
+    "A problem with less than 256 MiB free on the disk of the data directory, or less than the store's own " +
+    "size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and " +
+    "the last is more than a week old. Skipped if the hub is on another machine.",
   async gather({ data, localEnvironment, server }) {
     const storeBytes = isHere(server) ? await localEnvironment.fileSize(join(data, STORE)) : undefined;
     // An ephemeral fleet still keeps its certificates here.

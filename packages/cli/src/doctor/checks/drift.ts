@@ -13,7 +13,9 @@ export const driftCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "drift",
   summary: "members' copies match the hub's desired state",
   reports:
-    "A warning for each Work with `Drifted=True` (the object was changed on the member, and `flotilla.dev/drift: report` keeps the change), for fields that were repaired within the last hour, and for unmanaged objects (`flotilla.dev/unmanaged`).",
+    "A warning for each Work with `Drifted=True` (the object was changed on the member, and " +
+    "`flotilla.dev/drift: report` keeps the change), for fields that were repaired within the last hour, " +
+    "and for unmanaged objects (`flotilla.dev/unmanaged`).",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
   judge(works, { nowMs }) {

@@ -46,7 +46,9 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
   name: "finalizers",
   summary: "no deletion is blocked by a finalizer",
   reports:
-    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates whose deletion takes longer than `--stuck-after` (a warning) or twice as long (a problem): which finalizer blocks it, which component removes the finalizer, and what to do.",
+    "Reports Namespaces, Clusters, ManagedClusters, bindings, Works, ManifestWorks, CRDs and templates " +
+    "whose deletion takes longer than `--stuck-after` (a warning) or twice as long (a problem): which " +
+    "finalizer blocks it, which component removes the finalizer, and what to do.",
   async gather(context) {
     const unseen: string[] = [];
     const kinds = [...KINDS, ...(await templateKinds(context))];

@@ -34,7 +34,13 @@ export const hubCheck = defineCheck<HubFacts>({
   name: "hub",
   summary: "the hub responds, is ready, and matches the version of this program",
   reports:
-    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is full, its store is above or near its quota, or it is stopping. A problem when the controllers run in processes of their own and a group of them, or a shard of its members, has no process that renews its Lease in `karmada-system` (`flotilla-controllers`, `flotilla-controllers-membership`, …), or none ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes version other than the one this program was built for, or takes longer than two seconds. When it does not respond at all, nothing else can be checked.",
+    "A problem when one of the hub's own checks (`/readyz`) fails: its controllers are stuck, its disk is " +
+    "full, its store is above or near its quota, or it is stopping. A problem when the controllers run in " +
+    "processes of their own and a group of them, or a shard of its members, has no process that renews its " +
+    "Lease in `karmada-system` (`flotilla-controllers`, `flotilla-controllers-membership`, …), or none " +
+    "ever ran: then nothing is propagated, and every status is old. A warning when it serves a Kubernetes " +
+    "version other than the one this program was built for, or takes longer than two seconds. When it does " +
+    "not respond at all, nothing else can be checked.",
   async gather(context) {
     const version = await askRaw(context, "/version").catch((error: unknown) => {
       context.signal.throwIfAborted();

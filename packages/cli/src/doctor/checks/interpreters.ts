@@ -29,7 +29,10 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
   summary: "custom interpreter rules work: scripts run, webhooks respond",
   reports:
-    "A problem for each object or Work on which an existing rule failed within the last hour and has not succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+    "A problem for each object or Work on which an existing rule failed within the last hour and has not " +
+    "succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do " +
+    "not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has " +
+    "expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
   async gather(context) {
     const unseen: string[] = [];
     const [customizations, webhooks, events, metrics] = await Promise.all([

@@ -16,7 +16,9 @@ export const joinsCheck = defineCheck<JoinFacts>({
   name: "joins",
   summary: "no cluster waits to be accepted",
   reports:
-    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request that has been pending for longer than `--stuck-after`; for the request of a waiting `karmadactl register`, at once. A problem for a request that was approved and not signed.",
+    "A warning for each ManagedCluster that the hub has not accepted, and for each certificate request " +
+    "that has been pending for longer than `--stuck-after`; for the request of a waiting `karmadactl " +
+    "register`, at once. A problem for a request that was approved and not signed.",
   async gather({ lists, only }) {
     const [managed, requests] = await Promise.all([lists.all(ManagedCluster), lists.all(CertificateSigningRequest)]);
     return {
@@ -64,7 +66,9 @@ export const joinsCheck = defineCheck<JoinFacts>({
         {
           severity: "warning",
           about: `CertificateSigningRequest ${name}`,
-          seen: `${spec.username ?? "an unknown user"} requested it ${formatAge(age)} ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.${isGenerator ? " 'karmadactl register' waits for it." : ""}`,
+          seen:
+            `${spec.username ?? "an unknown user"} requested it ${formatAge(age)} ` +
+            `ago${cluster === undefined ? "" : `, for cluster ${cluster}`}.${isGenerator ? " 'karmadactl register' waits for it." : ""}`,
           fix:
             cluster === undefined
               ? "Approve it if you know the requester, otherwise deny it."

@@ -23,7 +23,10 @@ export const membersCheck = defineCheck<MemberFacts>({
   name: "members",
   summary: "push-mode members are ready",
   reports:
-    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, `ManagedClusterConditionAvailable`) is not `True`, or that does not respond although it is still `Ready`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads on an unreachable member are not removed.",
+    "A problem for each member whose condition `Ready` (or, for a ManagedCluster without a Cluster, " +
+    "`ManagedClusterConditionAvailable`) is not `True`, or that does not respond although it is still " +
+    "`Ready`, with the hub's message. A warning for user-defined taints that keep workloads out. Workloads " +
+    "on an unreachable member are not removed.",
   async gather(context) {
     const [clusters, managed] = await Promise.all([membersIn(context), context.lists.all(ManagedCluster)]);
     return { clusters, managed: managed.filter(({ metadata }) => !context.only || context.only.has(metadata.name)) };
@@ -39,14 +42,18 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: `${refusesToken(whyNotReady(cluster)) ? "The hub cannot use it" : "It does not respond"}: ${whyNotReady(cluster)}. Its workloads keep running; what the hub knows of them is from before.`,
+          seen:
+            `${refusesToken(whyNotReady(cluster)) ? "The hub cannot use it" : "It does not respond"}: ` +
+            `${whyNotReady(cluster)}. Its workloads keep running; what the hub knows of them is from before.`,
           ...fixOf(cluster, whyNotReady(cluster) ?? ""),
         });
       else if (ready?.status !== "True")
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${whyNotReady(cluster)}` : "The hub has not reported yet whether it is ready"}. Its workloads keep running.`,
+          seen:
+            `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${whyNotReady(cluster)}` : "The hub has not reported yet whether it is ready"}. ` +
+            "Its workloads keep running.",
           ...fixOf(cluster, ready?.message ?? ""),
         });
       const taints = (cluster.spec.taints ?? []).filter(
@@ -56,7 +63,9 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "warning",
           about: `member ${name}`,
-          seen: `It has the taint ${key}:${effect}, so that nothing new is placed there${effect === "NoExecute" ? (key === DRAIN_TAINT ? " and workloads leave it" : " and only workloads whose policy has failover.cluster leave it") : ""}.`,
+          seen:
+            `It has the taint ${key}:${effect}, so that nothing new is placed ` +
+            `there${effect === "NoExecute" ? (key === DRAIN_TAINT ? " and workloads leave it" : " and only workloads whose policy has failover.cluster leave it") : ""}.`,
           fix: "Remove the taint if it is no longer needed.",
           commands: [
             key === CORDON_TAINT || key === DRAIN_TAINT

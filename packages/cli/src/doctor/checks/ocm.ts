@@ -19,7 +19,9 @@ export const ocmCheck = defineCheck<OcmFacts>({
   name: "ocm",
   summary: "Placements select clusters, and ManifestWorks are applied",
   reports:
-    "A problem for each ManifestWork that its member rejects, for Placements that are not satisfied (no cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose rollout stopped. Objects younger than `--stuck-after` are only counted.",
+    "A problem for each ManifestWork that its member rejects, for Placements that are not satisfied (no " +
+    "cluster matches, no ManagedClusterSet is bound) or are invalid, and for ManifestWorkReplicaSets whose " +
+    "rollout stopped. Objects younger than `--stuck-after` are only counted.",
   async gather({ lists, only }) {
     const [works, placements, sets] = await Promise.all([
       lists.all(ManifestWork),

@@ -31,7 +31,10 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
   name: "openkruise",
   summary: "OpenKruise runs on the members that serve its kinds, in compatible versions",
   reports:
-    "A problem if a member serves OpenKruise's kinds and its manager is missing or not ready: then its webhooks reject pods, or workloads are stuck. A warning for versions before 1.4, and if members are more than two minor versions apart: the same spec behaves differently there. The version is that of the manager's image. Pull-mode members can be checked only if the hub can reach them.",
+    "A problem if a member serves OpenKruise's kinds and its manager is missing or not ready: then its " +
+    "webhooks reject pods, or workloads are stuck. A warning for versions before 1.4, and if members are " +
+    "more than two minor versions apart: the same spec behaves differently there. The version is that of " +
+    "the manager's image. Pull-mode members can be checked only if the hub can reach them.",
   async gather(context) {
     return Promise.all(
       (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {

@@ -37,7 +37,12 @@ export const policiesCheck = defineCheck<PolicyFacts>({
   name: "policies",
   summary: "policies match objects, and their objects are propagated",
   reports:
-    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects another policy has claimed; that selects a kind that the hub does not serve; that names a cluster that is not a member; that selects members that do not serve the kind; whose spread constraints are ignored; or that selects the same objects as another policy with the same precedence. A problem for what a policy's status reports beyond scheduling and applying: a binding name that is taken or invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
+    "A warning for each policy that matches no object for longer than `--stuck-after`, or whose objects " +
+    "another policy has claimed; that selects a kind that the hub does not serve; that names a cluster " +
+    "that is not a member; that selects members that do not serve the kind; whose spread constraints are " +
+    "ignored; or that selects the same objects as another policy with the same precedence. A problem for " +
+    "what a policy's status reports beyond scheduling and applying: a binding name that is taken or " +
+    "invalid, a claim that the hub rejected, a policy that waits for its overrides or PriorityClass.",
   async gather({ lists, client, signal, checks }) {
     const [policies, clusterPolicies, clusters, types, ...bindings] = await Promise.all([
       lists.all(PropagationPolicy),

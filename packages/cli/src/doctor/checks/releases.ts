@@ -64,7 +64,14 @@ export const releasesCheck = defineCheck<ReleaseFacts>({
   name: "releases",
   summary: "releases make progress, and strategies and disruption budgets select workloads",
   reports:
-    "A problem for each FleetRollout that failed, is rolled back or stands still, and for one that waits for a gate that does not answer or never opens, and for a change of a template that the hub cannot record as a release; a warning for one that waits for an approval or that is paused. A warning for each RolloutStrategy that selects no propagated template, that selects one which another strategy releases or whose own partition leads its release, with a wave that selects no member, or with a window that never opens; a problem for one whose gate names a Secret or a member that does not exist, or needs ImagePullJobs on members that do not serve them. A warning for each FleetDisruptionBudget that selects nothing, or that allows no pod to be unavailable even when all are available.",
+    "A problem for each FleetRollout that failed, is rolled back or stands still, and for one that waits " +
+    "for a gate that does not answer or never opens, and for a change of a template that the hub cannot " +
+    "record as a release; a warning for one that waits for an approval or that is paused. A warning for " +
+    "each RolloutStrategy that selects no propagated template, that selects one which another strategy " +
+    "releases or whose own partition leads its release, with a wave that selects no member, or with a " +
+    "window that never opens; a problem for one whose gate names a Secret or a member that does not exist, " +
+    "or needs ImagePullJobs on members that do not serve them. A warning for each FleetDisruptionBudget " +
+    "that selects nothing, or that allows no pod to be unavailable even when all are available.",
   async gather(context) {
     const { client, clock, signal, lists } = context;
     const reader = createObjectReader(client, signal);
@@ -270,7 +277,9 @@ function budgetFindings(
     findingOf(
       budget,
       "problem",
-      `It blocks ${listed(waiting.map(({ release }) => release))}: ${expected - available} of ${counted(expected, "pod")} are unavailable or cannot be observed, ${limit ?? 0} may be${claims.length > 0 ? `, and ${listed(claims.map(({ holder, pods }) => `${holder} draws ${pods}`))}` : ""}.`,
+      `It blocks ${listed(waiting.map(({ release }) => release))}: ${expected - available} of ` +
+        `${counted(expected, "pod")} are unavailable or cannot be observed, ${limit ?? 0} may ` +
+        `be${claims.length > 0 ? `, and ${listed(claims.map(({ holder, pods }) => `${holder} draws ${pods}`))}` : ""}.`,
       "Bring the unavailable pods back, or raise the budget.",
     ),
   ];

@@ -14,7 +14,9 @@ export const versionsCheck = defineCheck<readonly DeepReadonly<Cluster>[]>({
   name: "versions",
   summary: "the members' Kubernetes versions are close to the hub's and to each other",
   reports:
-    "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes API that the hub serves, and when the oldest and the newest member are more than three apart: an API that one serves may be removed in the other. Members that never reported a version are not checked.",
+    "A warning for a member that is more than four minor versions older, or newer, than the Kubernetes API " +
+    "that the hub serves, and when the oldest and the newest member are more than three apart: an API that " +
+    "one serves may be removed in the other. Members that never reported a version are not checked.",
   gather: membersIn,
   judge(clusters) {
     const hub = minorOf(KUBERNETES_VERSION);

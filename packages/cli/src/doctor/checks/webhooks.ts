@@ -23,7 +23,10 @@ export const webhooksCheck = defineCheck<WebhookFacts>({
   name: "webhooks",
   summary: "admission and conversion webhooks respond in time, and aggregated servers are available",
   reports:
-    "A problem for each admission webhook and each conversion webhook whose last call failed, and for each APIService whose condition `Available` is not `True`, with its message. A warning for admission webhooks that take longer than a second on average. Figures of webhooks are those of the hub since it started.",
+    "A problem for each admission webhook and each conversion webhook whose last call failed, and for each " +
+    "APIService whose condition `Available` is not `True`, with its message. A warning for admission " +
+    "webhooks that take longer than a second on average. Figures of webhooks are those of the hub since it " +
+    "started.",
   async gather(context) {
     const unseen: string[] = [];
     const [services, page] = await Promise.all([
@@ -55,7 +58,10 @@ export const webhooksCheck = defineCheck<WebhookFacts>({
     ];
     const names = new Set([...calls, ...failing].map(({ labels }) => labels["name"] ?? ""));
     return {
-      seen: `${counted(names.size, "webhook")} called, ${counted(dead.length, "is", "are")} failing; ${services.length - unavailable.length} of ${counted(services.length, "aggregated server")} available`,
+      seen:
+        `${counted(names.size, "webhook")} called, ${counted(dead.length, "is", "are")} failing; ` +
+        `${services.length - unavailable.length} of ${counted(services.length, "aggregated server")} ` +
+        "available",
       findings,
       unseen,
     };

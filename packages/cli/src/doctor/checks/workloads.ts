@@ -31,7 +31,15 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
   name: "workloads",
   summary: "the pods of workloads run on their members",
   reports:
-    "A problem for each workload whose condition `Healthy` has been `False` for longer than `--stuck-after`: pods that are not ready, a rollout that makes no progress or is paused midway, a failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or `CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and of runs, are read from the members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
+    "A problem for each workload whose condition `Healthy` has been `False` for longer than " +
+    "`--stuck-after`: pods that are not ready, a rollout that makes no progress or is paused midway, a " +
+    "failed Job, a CronJob or AdvancedCronJob whose last run failed. The same for manifests of " +
+    "ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is " +
+    "reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or " +
+    "`CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until " +
+    "then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and " +
+    "of runs, are read from the members, and warnings about pods whose containers are not created; the " +
+    "pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),

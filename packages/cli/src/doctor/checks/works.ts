@@ -12,7 +12,11 @@ export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",
   summary: "members accept the objects sent to them",
   reports:
-    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, does not serve its kind, has an unmanaged object of that name, or did not respond. It is reported at once if the member's admission denies the object, or if the hub has stopped writing it, such as a release that a Retain rule widens (`ReleaseStopped`); others are counted until then. The fix depends on the cause.",
+    "A problem for each Work with `Applied=False` for longer than `--stuck-after`: the member rejected it, " +
+    "does not serve its kind, has an unmanaged object of that name, or did not respond. It is reported at " +
+    "once if the member's admission denies the object, or if the hub has stopped writing it, such as a " +
+    "release that a Retain rule widens (`ReleaseStopped`); others are counted until then. The fix depends " +
+    "on the cause.",
   gather: async ({ lists, only }) =>
     (await lists.all(Work)).filter(({ metadata }) => !only || only.has(clusterNameOf(metadata.namespace ?? "") ?? "")),
   judge(works, moment) {

@@ -8,7 +8,10 @@ export const bindingNames = defineRule({
   id: "binding-name",
   severity: "error",
   summary: "the name is too long for its binding or Work",
-  why: "The names of a binding and of Works are derived from the kind and name of the object. If they would be too long or invalid, the object stays on the hub (`BindingNameInvalid`). Two kinds of the same name in different groups share a binding name, and only one of them is propagated (`BindingNameTaken`).",
+  why:
+    "The names of a binding and of Works are derived from the kind and name of the object. If they would be " +
+    "too long or invalid, the object stays on the hub (`BindingNameInvalid`). Two kinds of the same name in " +
+    "different groups share a binding name, and only one of them is propagated (`BindingNameTaken`).",
   fix: "Give the object a shorter name, or one that no object of the other kind has.",
   *check(fleet) {
     const taken = new Map<string, string>();

@@ -9,8 +9,13 @@ export const hpaWithDivision = defineRule({
   id: "hpa-with-division",
   severity: "warning",
   summary: "an autoscaler on each member scales a divided workload",
-  why: "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the fleet runs up to the maximum times the number of members, and the division no longer holds.",
-  fix: 'Set each member\'s limits with an OverridePolicy, and label the template with `resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler decided; or scale the template on the hub.',
+  why:
+    "Every member's autoscaler has the whole `minReplicas` and `maxReplicas`, and scales its own share: the " +
+    "fleet runs up to the maximum times the number of members, and the division no longer holds.",
+  fix:
+    "Set each member's limits with an OverridePolicy, and label the template with " +
+    '`resourcetemplate.karmada.io/retain-replicas: "true"`, so that members keep what their autoscaler ' +
+    "decided; or scale the template on the hub.",
   *check(fleet) {
     for (const manifest of fleet.of("autoscaling/HorizontalPodAutoscaler")) {
       if (fleet.propagationsOf(manifest).length === 0) continue;

@@ -6,7 +6,9 @@ export const ignoredSpread = defineRule({
   id: "ignored-spread",
   severity: "warning",
   summary: "the spread constraints are ignored",
-  why: "Static weights name their clusters, and equal weights use all of them, so that Karmada and Flotilla do not select clusters by spread constraints. `minGroups` and `maxGroups` then have no effect.",
+  why:
+    "Static weights name their clusters, and equal weights use all of them, so that Karmada and Flotilla do " +
+    "not select clusters by spread constraints. `minGroups` and `maxGroups` then have no effect.",
   fix: "Remove `spreadConstraints`, or divide by `dynamicWeight: AvailableReplicas` or `replicaDivisionPreference: Aggregated`.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {

@@ -9,7 +9,10 @@ export const interpreterReplacesDivision = defineRule({
   id: "interpreter-replaces-division",
   severity: "warning",
   summary: "a script replaces Flotilla's fleet-wide division",
-  why: "For this kind Flotilla divides partition, budgets, ordinals or subsets along with the replicas. A custom ReviseReplica creates each member's copy separately; unless it creates exactly the copies that Flotilla would, the other numbers apply to each cluster separately again.",
+  why:
+    "For this kind Flotilla divides partition, budgets, ordinals or subsets along with the replicas. A " +
+    "custom ReviseReplica creates each member's copy separately; unless it creates exactly the copies that " +
+    "Flotilla would, the other numbers apply to each cluster separately again.",
   fix: "Remove `replicaRevision` from the customization; the other operations may stay.",
   *check({ of }) {
     const own = createInterpreter();

@@ -9,7 +9,9 @@ export const kruiseLifecycleHooks = defineRule({
   id: "kruise-lifecycle-hooks",
   severity: "warning",
   summary: "lifecycle hooks need a controller on every member",
-  why: "A pod with a hook waits in PreparingUpdate or PreparingDelete until a controller in its own cluster removes the label or finalizer. Without that controller, updates, scaling and deletion are stuck.",
+  why:
+    "A pod with a hook waits in PreparingUpdate or PreparingDelete until a controller in its own cluster " +
+    "removes the label or finalizer. Without that controller, updates, scaling and deletion are stuck.",
   fix: "Run the controller that handles the hook on every member, for example with its own policy, and disable this rule.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {

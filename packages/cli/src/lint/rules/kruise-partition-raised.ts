@@ -11,7 +11,10 @@ export const kruisePartitionRaised = defineRule({
   id: "kruise-partition-raised",
   severity: "warning",
   summary: "raising a partition does not roll pods back",
-  why: "OpenKruise updates pods when a partition is lowered and leaves them when it is raised (unless its gate CloneSetPartitionRollback is on); pods that are added later get the old revision. Flotilla rolls pods back only for a CloneSet that a policy divides.",
+  why:
+    "OpenKruise updates pods when a partition is lowered and leaves them when it is raised (unless its gate " +
+    "CloneSetPartitionRollback is on); pods that are added later get the old revision. Flotilla rolls pods " +
+    "back only for a CloneSet that a policy divides.",
   fix: "Roll back by applying the old template together with `partition: 0`.",
   *check(fleet) {
     for (const [before, next] of successorsIn(fleet.of(...PARTITIONED))) {

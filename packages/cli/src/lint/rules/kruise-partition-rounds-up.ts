@@ -7,7 +7,9 @@ export const kruisePartitionRoundsUp = defineRule({
   id: "kruise-partition-rounds-up",
   severity: "warning",
   summary: "a percentage of one pod holds that pod back forever",
-  why: "OpenKruise rounds the number of held-back pods up. For a single pod any percentage is one pod, and the rule that at least one is updated applies only to more than one replica: nothing is ever updated.",
+  why:
+    "OpenKruise rounds the number of held-back pods up. For a single pod any percentage is one pod, and the " +
+    "rule that at least one is updated applies only to more than one replica: nothing is ever updated.",
   fix: "Use `partition: 0` and `1`, or omit it, for a workload with one replica.",
   *check({ of }) {
     for (const manifest of of(...REPLICATED)) {

@@ -10,7 +10,11 @@ export const kruisePodsToDelete = defineRule({
   id: "kruise-pods-to-delete",
   severity: "warning",
   summary: "`podsToDelete` names pods of one cluster in a workload that is copied to several",
-  why: "A pod is in one cluster. A ManifestWork gives the names to every cluster, and OpenKruise's webhook rejects the whole update where it does not know them. A policy that does not divide gives each cluster its own names, but fewer replicas to all of them, so that the other clusters delete pods of their own choice.",
+  why:
+    "A pod is in one cluster. A ManifestWork gives the names to every cluster, and OpenKruise's webhook " +
+    "rejects the whole update where it does not know them. A policy that does not divide gives each cluster " +
+    "its own names, but fewer replicas to all of them, so that the other clusters delete pods of their own " +
+    "choice.",
   fix: "Divide the replicas with a PropagationPolicy: the names go to the clusters that have the pods, and fewer replicas are taken from these clusters.",
   *check(fleet) {
     for (const manifest of fleet.of(CLONE_SET)) {

@@ -10,7 +10,9 @@ export const kruiseRevisionCompared = defineRule({
   id: "kruise-revision-compared",
   severity: "warning",
   summary: "revision names of different clusters are compared or collected",
-  why: "The name of a revision is a hash of the defaulted template, which depends on the version of OpenKruise, its defaults and collisions. The same release has different names in different clusters.",
+  why:
+    "The name of a revision is a hash of the defaulted template, which depends on the version of OpenKruise, " +
+    "its defaults and collisions. The same release has different names in different clusters.",
   fix: "Compare `updatedReplicas` with `replicas` of members that report your generation; Flotilla records its own release in `flotilla.dev/rollout-stage`.",
   *check({ of }) {
     for (const manifest of of(CUSTOMIZATION)) {

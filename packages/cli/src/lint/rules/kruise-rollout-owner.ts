@@ -11,8 +11,13 @@ export const kruiseRolloutOwner = defineRule({
   id: "kruise-rollout-owner",
   severity: "warning",
   summary: "a Rollout on members and the hub both write the partition",
-  why: "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step by step on each member. The hub restores the template's value, and the two revert each other.",
-  fix: "Do not propagate the Rollout: on the hub it leads the release over the fleet, and its steps count the pods of all members. If each member is to decide for itself, omit `partition` from the template and only report drift (`flotilla.dev/drift: report`).",
+  why:
+    "OpenKruise's Rollout sets the workload's partition to \"100%\" when a release begins and moves it step " +
+    "by step on each member. The hub restores the template's value, and the two revert each other.",
+  fix:
+    "Do not propagate the Rollout: on the hub it leads the release over the fleet, and its steps count the " +
+    "pods of all members. If each member is to decide for itself, omit `partition` from the template and " +
+    "only report drift (`flotilla.dev/drift: report`).",
   *check(fleet) {
     for (const manifest of fleet.of("rollouts.kruise.io/Rollout")) {
       if (fleet.propagationsOf(manifest).length === 0) continue;

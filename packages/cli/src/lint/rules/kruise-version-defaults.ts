@@ -9,7 +9,10 @@ export const kruiseVersionDefaults = defineRule({
   id: "kruise-version-defaults",
   severity: "warning",
   summary: "a field depends on the version or feature gates of each member's OpenKruise",
-  why: "Members with different versions of OpenKruise treat the same spec differently: the reuse of volume claims is on in v1alpha1 and off in v1beta1, OnDelete is rejected by v1alpha1, and the start of ordinals needs a feature gate.",
+  why:
+    "Members with different versions of OpenKruise treat the same spec differently: the reuse of volume " +
+    "claims is on in v1alpha1 and off in v1beta1, OnDelete is rejected by v1alpha1, and the start of " +
+    "ordinals needs a feature gate.",
   fix: "Set the value instead of relying on the default, and run `flotilla doctor --only openkruise` to see the members' versions.",
   *check(fleet) {
     for (const manifest of fleet.of(CLONE_SET, ADVANCED_STATEFUL_SET)) {

@@ -31,7 +31,10 @@ export function* unusedSelectors(fleet: LintFleet, policies: readonly LintManife
       yield {
         manifest: policy,
         path,
-        message: `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} matches this selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}`,
+        message:
+          `no ${textAt(item, "kind") || "object"}${name ? ` ${name}` : ""} of ${textAt(item, "apiVersion")} ` +
+          "matches this " +
+          `selector${similar ? `; ${similar.title} (${similar.object["apiVersion"] as string}) comes near` : ""}`,
       };
     }
   }

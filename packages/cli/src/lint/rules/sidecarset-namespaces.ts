@@ -10,7 +10,11 @@ export const sidecarsetNamespaces = defineRule({
   id: "sidecarset-namespaces",
   severity: "warning",
   summary: "a SidecarSet matches other namespaces than it seems to",
-  why: "A SidecarSet is cluster-scoped: `metadata.namespace` is ignored, and without `spec.namespace` or `spec.namespaceSelector` pods of every namespace get the sidecar. Labels that a `namespaceSelector` requires must be on the namespace of each member; namespaces are propagated from the hub with their labels.",
+  why:
+    "A SidecarSet is cluster-scoped: `metadata.namespace` is ignored, and without `spec.namespace` or " +
+    "`spec.namespaceSelector` pods of every namespace get the sidecar. Labels that a `namespaceSelector` " +
+    "requires must be on the namespace of each member; namespaces are propagated from the hub with their " +
+    "labels.",
   fix: "Set `spec.namespace`, or a `spec.namespaceSelector` whose labels the Namespace on the hub has.",
   *check({ of }) {
     const namespaces = of("/Namespace");

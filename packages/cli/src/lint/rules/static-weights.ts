@@ -9,7 +9,9 @@ export const staticWeights = defineRule({
   id: "static-weights",
   severity: "error",
   summary: "static weights give replicas to no cluster",
-  why: "A cluster gets replicas in proportion to its weight, and none when the list does not name it. With weights of zero everywhere, or weights only for clusters outside the affinity, no replica is scheduled.",
+  why:
+    "A cluster gets replicas in proportion to its weight, and none when the list does not name it. With " +
+    "weights of zero everywhere, or weights only for clusters outside the affinity, no replica is scheduled.",
   fix: "Give every cluster of the affinity a weight of at least 1, or remove the list: then all have the same weight.",
   *check({ policies }) {
     for (const manifest of policies) {

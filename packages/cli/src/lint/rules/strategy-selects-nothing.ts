@@ -10,7 +10,10 @@ export const strategySelectsNothing = defineRule({
   id: "strategy-selects-nothing",
   severity: "warning",
   summary: "a RolloutStrategy selects nothing among the files",
-  why: "Its labels match no given manifest of its namespace, so a change reaches all members at once, without waves and gates. Files with strategies only, and a running hub, are not checked: 'flotilla doctor' is about the hub.",
+  why:
+    "Its labels match no given manifest of its namespace, so a change reaches all members at once, without " +
+    "waves and gates. Files with strategies only, and a running hub, are not checked: 'flotilla doctor' is " +
+    "about the hub.",
   fix: "Fix the selector or the labels of the workload, or pass lint the files with the workloads, too.",
   *check(fleet) {
     const templates = fleet.manifests.filter(isTemplate);

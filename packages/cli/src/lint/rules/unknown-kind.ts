@@ -6,7 +6,10 @@ export const unknownKind = defineRule({
   id: "unknown-kind",
   severity: "warning",
   summary: "the hub does not serve the kind",
-  why: "The kind is neither built in nor defined by a CustomResourceDefinition among the files, so the manifest cannot be validated, and `kubectl apply` fails until the CRD is on the hub. A policy that selects such a kind selects nothing.",
+  why:
+    "The kind is neither built in nor defined by a CustomResourceDefinition among the files, so the manifest " +
+    "cannot be validated, and `kubectl apply` fails until the CRD is on the hub. A policy that selects such " +
+    "a kind selects nothing.",
   fix: "Correct the kind or its apiVersion. For a kind of your own, apply its CustomResourceDefinition to the hub, and pass lint the file, too; `--against-hub` uses your hub.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {

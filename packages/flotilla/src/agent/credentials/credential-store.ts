@@ -187,7 +187,9 @@ export async function ensureAgentNamespace(
     if (!isForbidden(error)) throw error;
     throw new FlotillaError(
       "CredentialStore",
-      `cluster ${cluster} has no namespace ${namespace}, and this agent may not create it; run 'kubectl create namespace ${namespace}' there, choose another namespace with --namespace NS, or keep credentials in a directory with --state DIR`,
+      `cluster ${cluster} has no namespace ${namespace}, and this agent may not create it; run 'kubectl ` +
+        `create namespace ${namespace}' there, choose another namespace with --namespace NS, or keep ` +
+        "credentials in a directory with --state DIR",
       { cause: error },
     );
   }

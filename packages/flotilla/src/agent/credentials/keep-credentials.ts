@@ -193,7 +193,9 @@ function explainRefusal(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status.code !== 401) return error;
   return new FlotillaError(
     "Token",
-    "the hub does not recognize the token in the bootstrap kubeconfig; it has expired or was used for another cluster. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another; it is used as soon as the file is in place",
+    "the hub does not recognize the token in the bootstrap kubeconfig; it has expired or was used for " +
+      "another cluster. Run 'flotilla token --bootstrap-kubeconfig FILE' on the hub to create another; it is " +
+      "used as soon as the file is in place",
     { cause: error },
   );
 }

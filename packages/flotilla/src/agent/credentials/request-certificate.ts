@@ -71,10 +71,13 @@ export async function requestCertificate(
         `certificate signing request ${name} was deleted before it was approved or denied; a new one will be created`,
       );
     const { approved, denied, failed, issued } = requestState(found);
-    if (denied || failed)
+    if (denied || failed) {
+      const refusal = found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed");
       throw new CertificateDeniedError(
-        `certificate signing request ${name} was ${denied ? "denied" : "not signed"}: ${found.status?.conditions?.find(({ type }) => type === "Denied" || type === "Failed")?.message ?? "no reason is given"}`,
+        `certificate signing request ${name} was ${denied ? "denied" : "not signed"}: ` +
+          (refusal?.message ?? "no reason is given"),
       );
+    }
     if (approved && issued)
       return { cert: Buffer.from(found.status?.certificate ?? "", "base64").toString("utf8"), key };
   }

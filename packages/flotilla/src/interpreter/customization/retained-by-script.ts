@@ -56,5 +56,8 @@ export function renderRetained(retained: readonly RetainedField[]): string | und
   if (retained.length === 0) return undefined;
   const paths = retained.map(({ path }) => path).join(", ");
   const isReleaseTaken = retained.some(({ field }) => field !== "replicas");
-  return `the Retain rule ${LEFT_TO_MEMBERS} ${paths}: values of the template apply only where the object is created${isReleaseTaken ? ", so the hub cannot release by partition, and stops a release that would reach more pods than requested" : ""}`;
+  return (
+    `the Retain rule ${LEFT_TO_MEMBERS} ${paths}: values of the template apply only where the object is ` +
+    `created${isReleaseTaken ? ", so the hub cannot release by partition, and stops a release that would reach more pods than requested" : ""}`
+  );
 }

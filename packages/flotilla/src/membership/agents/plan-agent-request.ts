@@ -103,7 +103,9 @@ function planRegistration(
     );
   if (reservedFor !== undefined && reservedFor !== requester)
     return deny(
-      `cluster ${cluster} was registered by ${reservedFor}, and its agent has not started yet; start it, or withdraw the registration with 'kubectl delete clusterrole ${agentRoleName(cluster)}' and register again`,
+      `cluster ${cluster} was registered by ${reservedFor}, and its agent has not started yet; start it, ` +
+        `or withdraw the registration with 'kubectl delete clusterrole ${agentRoleName(cluster)}' and ` +
+        "register again",
     );
   return { type: "approve", message: MESSAGE };
 }

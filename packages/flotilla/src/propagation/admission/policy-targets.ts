@@ -97,7 +97,9 @@ function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPoli
     );
     if (!competitor) return [];
     return [
-      `spec.resourceSelectors[${index}]: ${kind.kind} ${competitor.metadata.name} selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority`,
+      `spec.resourceSelectors[${index}]: ${kind.kind} ${competitor.metadata.name} selects the same objects ` +
+        "with the same priority; it keeps those that it has claimed, and of the others the policy whose name " +
+        "sorts first claims them; set spec.priority",
     ];
   });
 }

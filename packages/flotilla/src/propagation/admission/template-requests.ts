@@ -41,7 +41,8 @@ export const templateRequests: AdmissionStep = {
     if (others.length > 0) {
       const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : "";
       warn(
-        `spec.scaleStrategy.podsToDelete: ${others.slice(0, MAX_NAMED).join(", ")}${more} cannot be a pod of CloneSet ${object.metadata.name}: the names of its pods begin with ${object.metadata.name}-`,
+        `spec.scaleStrategy.podsToDelete: ${others.slice(0, MAX_NAMED).join(", ")}${more} cannot be a pod ` +
+          `of CloneSet ${object.metadata.name}: the names of its pods begin with ${object.metadata.name}-`,
       );
     }
   },

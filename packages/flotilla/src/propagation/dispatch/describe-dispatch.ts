@@ -15,8 +15,14 @@ type Described = Pick<DecisionInput, "type" | "object" | "clusters" | "cause" | 
 type Works = readonly DeepReadonly<Work>[];
 
 /** Fields that a release or a division changes, on members. */
-const RELEASE_FIELD =
-  /^spec\.(replicas|partition|paused|suspend|parallelism|completions|minReadySeconds|maxReplicas|minReplicas|minAvailable|maxUnavailable|(update)?[sS]trategy\b.*|ordinals\b.*|template\.spec\.(initC|c)ontainers\[[^\]]+\]\.image)$/;
+const RELEASE_FIELD = new RegExp(
+  `^spec\\.(${[
+    "replicas|partition|paused|suspend|parallelism|completions",
+    "minReadySeconds|maxReplicas|minReplicas|minAvailable|maxUnavailable",
+    "(update)?[sS]trategy\\b.*|ordinals\\b.*",
+    "template\\.spec\\.(initC|c)ontainers\\[[^\\]]+\\]\\.image",
+  ].join("|")})$`,
+);
 /** Fields that a release changes step by step while the template stays the same. */
 const STEP_FIELD = /^spec\.(partition|(update)?[sS]trategy\b.*)$/;
 const HIDDEN = /^(status\b|metadata\.(annotations|labels|resourceVersion|generation|managedFields|uid))/;

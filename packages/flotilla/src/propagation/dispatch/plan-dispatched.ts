@@ -79,7 +79,11 @@ function renderFailedRollbacks(failed: readonly FailedRollback[]): string {
     .slice(0, NAMED)
     .map(({ cluster, asked, expected }) => `${cluster} keeps ${expected} instead of ${asked}`)
     .join(", ");
-  return `the previous template was sent to roll back pods of the release, but the member does not keep the requested number of new pods (${members}${more}): something there changes the partition; nothing more is sent until the template, its partition or a rule changes`;
+  return (
+    "the previous template was sent to roll back pods of the release, but the member does not keep the " +
+    `requested number of new pods (${members}${more}): something there changes the partition; nothing more ` +
+    "is sent until the template, its partition or a rule changes"
+  );
 }
 
 function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {

@@ -93,7 +93,9 @@ export function refuseWiderCreation(copy: Copy, kept: string | undefined): void 
   const exceeded = exceededByCreation(copy, kept);
   if (exceeded)
     throw new ReleaseStartsOverError(
-      `the member no longer has the object, and a new one would start ${exceeded.all} pods of its pod template instead of ${exceeded.asked}: it is created with the template of the last complete release, and the current one then continues`,
+      `the member no longer has the object, and a new one would start ${exceeded.all} pods of its pod ` +
+        `template instead of ${exceeded.asked}: it is created with the template of the last complete ` +
+        "release, and the current one then continues",
     );
 }
 

@@ -140,7 +140,9 @@ export function createFailoverController({
     for (const departure of departures) {
       if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
         problems.push(
-          `Evict from cluster ${departure.cluster} failed: the application is still unhealthy after ${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays until ${formatTime(next.atMs)}`,
+          `Evict from cluster ${departure.cluster} failed: the application is still unhealthy after ` +
+            `${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays ` +
+            `until ${formatTime(next.atMs)}`,
         );
         requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
         continue;

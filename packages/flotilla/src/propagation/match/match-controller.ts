@@ -333,7 +333,11 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
 }
 
 function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["spec"]["resource"] | undefined): string {
-  return `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ${resource?.apiVersion ?? "another group"}, because binding names do not contain the API group; rename one of the two objects`;
+  return (
+    `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ` +
+    `${resource?.apiVersion ?? "another group"}, because binding names do not contain the API group; rename ` +
+    "one of the two objects"
+  );
 }
 
 /** Everything except the status. */

@@ -12,7 +12,11 @@ export function derivedNameProblem(kind: string, namespace: string, name: string
   const derived = [bindingName(kind, name), workName(kind, name, namespace)];
   const longest = Math.max(...derived.map(({ length }) => length));
   if (longest > MAX_NAME)
-    return `its name has ${name.length} characters, which is too long: the derived names of its binding and Works would have up to ${longest} characters, but at most ${MAX_NAME} are allowed; shorten it by ${longest - MAX_NAME}`;
+    return (
+      `its name has ${name.length} characters, which is too long: the derived names of its binding and Works ` +
+      `would have up to ${longest} characters, but at most ${MAX_NAME} are allowed; shorten it ` +
+      `by ${longest - MAX_NAME}`
+    );
   if (derived.every((each) => dnsSubdomainProblems(each).length === 0)) return undefined;
   return `its name contains characters that the derived names of its binding and Works may not contain: letters, digits, "-", "." and ":" are allowed; rename it`;
 }

@@ -149,7 +149,8 @@ export const FleetRollout = ownKind({
   shortNames: ["fr"],
   categories: ["flotilla"],
   description:
-    "FleetRollout is the release of one revision of a template over all members. The hub creates it when a template changes that a RolloutStrategy selects, that a Rollout names, or that has a partition.",
+    "FleetRollout is the release of one revision of a template over all members. The hub creates it when a " +
+    "template changes that a RolloutStrategy selects, that a Rollout names, or that has a partition.",
   spec,
   status,
   // A list of those in progress leaves out the many that have succeeded.

@@ -10,7 +10,9 @@ export const RolloutStrategy = ownKind({
   scope: "Namespaced",
   categories: ["flotilla"],
   description:
-    "RolloutStrategy says how templates in its namespace are released over the fleet: in which waves, behind which gates, within which budget, and what happens when a release fails. A changed template that it selects gets a FleetRollout.",
+    "RolloutStrategy says how templates in its namespace are released over the fleet: in which waves, " +
+    "behind which gates, within which budget, and what happens when a release fails. A changed template " +
+    "that it selects gets a FleetRollout.",
   spec: s.object({
     selector: s.labelSelector(
       "Selects templates in this namespace by their labels. If several strategies select one, the first by name applies.",

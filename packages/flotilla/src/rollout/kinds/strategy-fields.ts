@@ -3,7 +3,10 @@ import { s } from "@flotilla/apimachinery";
 
 const NAME = { minLength: 1, maxLength: 63, pattern: "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$" } as const;
 const ONE_GATE = {
-  rule: "(has(self.approval) ? 1 : 0) + (has(self.soak) ? 1 : 0) + (has(self.window) ? 1 : 0) + (has(self.metric) ? 1 : 0) + (has(self.webhook) ? 1 : 0) + (has(self.job) ? 1 : 0) + (has(self.images) ? 1 : 0) == 1",
+  rule:
+    "(has(self.approval) ? 1 : 0) + (has(self.soak) ? 1 : 0) + (has(self.window) ? 1 : 0) + " +
+    "(has(self.metric) ? 1 : 0) + (has(self.webhook) ? 1 : 0) + (has(self.job) ? 1 : 0) + (has(self.images) " +
+    "? 1 : 0) == 1",
   message: "a gate has exactly one of approval, soak, window, metric, webhook, job and images",
 };
 
@@ -199,7 +202,9 @@ export const strategyFields = {
   ),
   maxUnavailable: s.optional(
     s.intOrString(
-      "How many pods of the workload the release may make unavailable at once, over all members. Pods of members that cannot be observed count as unavailable. If unset, the template's own budget is divided.",
+      "How many pods of the workload the release may make unavailable at once, over all members. Pods of " +
+        "members that cannot be observed count as unavailable. If unset, the template's own budget is " +
+        "divided.",
     ),
   ),
   failure: s.object(

@@ -26,7 +26,9 @@ export function nameStep({ input, status }: Release, entry: Entry): void {
     return;
   }
   const { revision, target, maxUnavailable, paused } = entry;
-  entry.step = `${revision}@${target ?? "all"}${maxUnavailable === undefined ? "" : `+${maxUnavailable}`}${paused ? "!" : ""}${STEP_REQUEST}${input.rollout.metadata.generation ?? 0}.${status.waveIndex ?? 0}`;
+  const budget = maxUnavailable === undefined ? "" : `+${maxUnavailable}`;
+  const request = `${input.rollout.metadata.generation ?? 0}.${status.waveIndex ?? 0}`;
+  entry.step = `${revision}@${target ?? "all"}${budget}${paused ? "!" : ""}${STEP_REQUEST}${request}`;
 }
 
 export function describeWait(release: Release): string | undefined {

@@ -92,7 +92,10 @@ export function planFailure(release: Release): Failure | undefined {
     if (leftMs <= 0)
       return {
         reason: "ProgressDeadlineExceeded",
-        message: `${entry.name} has made no progress for ${renderDuration(deadlineMs)}: ${entry.ready} of ${entry.target ?? entry.replicas} pods are updated and available${entry.message === undefined ? "" : ` (${entry.message})`}`,
+        message:
+          `${entry.name} has made no progress for ${renderDuration(deadlineMs)}: ${entry.ready} of ` +
+          `${entry.target ?? entry.replicas} pods are updated and ` +
+          `available${entry.message === undefined ? "" : ` (${entry.message})`}`,
         wave: entry.wave,
         cluster: entry.name,
       };

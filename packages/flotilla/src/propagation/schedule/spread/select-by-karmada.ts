@@ -138,7 +138,9 @@ export function selectByRegion(
     return {
       ok: false,
       message: "the number of clusters is less than the cluster spreadConstraint.MinGroups",
-      detail: `${wanted} required${Number.isFinite(region.max) ? ` in at most ${region.max} of region` : ""}; found ${listGroups(regions.map(({ name, size }) => `${name}: ${size}`).toSorted(compareText))}`,
+      detail:
+        `${wanted} required${Number.isFinite(region.max) ? ` in at most ${region.max} of region` : ""}; ` +
+        `found ${listGroups(regions.map(({ name, size }) => `${name}: ${size}`).toSorted(compareText))}`,
     };
 
   const firsts = selected.flatMap((group) => group.candidates.slice(0, 1));
