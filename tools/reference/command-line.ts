@@ -19,18 +19,18 @@ export async function renderCommandLine(): Promise<string> {
           entries.map(({ name, summary }) => [`[\`flotilla ${name}\`](#flotilla-${name})`, summary]),
         ),
       ),
-    "Every command has these flags in addition to its own:",
+    "Every command has these flags in addition to its own, except that `kubectl` passes all but a single `--help` on, and `completion` has no `--output`:",
     flagTable(sharedFlags),
     ...all.map(renderCommand),
     AFTERWORD,
   );
 }
 
-function renderCommand({ name, summary, details, args, flags, example }: Command): string {
+function renderCommand({ name, summary, details, args, flags, example, isVerbatim }: Command): string {
   return [
     `## flotilla ${name}`,
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,
-    code(usageOf(name, args)),
+    code(usageOf(name, args, undefined, isVerbatim)),
     details,
     commandNotes[name],
     args.length > 0

@@ -280,6 +280,8 @@ export interface Command<F extends Record<string, Flag> = Record<string, Flag>> 
   failureCode?: number;
   /** Passes its arguments to another program: none of them is parsed, except a single `--help`. */
   isVerbatim?: true;
+  /** Prints a text for another program, such as a script: it has no `--output`. */
+  hasOneFormat?: true;
   /** Keeps running when its output is closed, because it serves other clients. */
   serves?: true;
   /**

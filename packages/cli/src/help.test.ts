@@ -122,3 +122,25 @@ test("every command has examples: a sentence and a command line each", async () 
     }
   }
 });
+
+test("a command that passes its arguments on lists only --help", () => {
+  const command = defineCommand({ ...sail, name: "kubectl", flags: {}, isVerbatim: true });
+
+  const help = renderHelp(command);
+
+  expect(help).toContain("Usage: flotilla kubectl PORT [VIA...]\n");
+  expect(help).toContain("Flags:\n  -h, --help   show this help\n");
+});
+
+test("a command that prints a script has no other formats", () => {
+  expect(renderHelp(defineCommand({ ...sail, hasOneFormat: true }))).not.toContain("--output");
+});
+
+test("the values of a flag are listed when its operand does not name them", () => {
+  const through = { type: "string", value: "API", choices: ["ocm", "karmada"], default: "ocm" } as const;
+  const flags = { through: { ...through, description: "the API of joining clusters" } };
+
+  expect(renderHelp(defineCommand({ ...sail, flags }))).toContain(
+    "--through API         the API of joining clusters: ocm, karmada (default ocm)\n",
+  );
+});

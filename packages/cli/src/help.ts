@@ -74,7 +74,7 @@ export function renderHelp(command: Command, page: HelpPage = PAGE): string {
     ...paragraph(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, page),
     ...(details === undefined ? [] : ["", ...paragraph(details, page)]),
     "",
-    `${page.paint.bold("Usage:")} ${usageOf(name, args, page.program)}`,
+    `${page.paint.bold("Usage:")} ${usageOf(name, args, page.program, command.isVerbatim)}`,
     ...section(
       "Arguments",
       args.map((argument) => [argument.name, argument.description]),
@@ -99,8 +99,9 @@ const COMMAND_LINES = new RegExp(
   "g",
 );
 
-export function usageOf(name: string, args: readonly Argument[], program = PROGRAM): string {
-  return [program, name, ...args.map(argumentText), "[flags]"].join(" ");
+/** A verbatim command passes flags on as arguments. */
+export function usageOf(name: string, args: readonly Argument[], program = PROGRAM, isVerbatim = false): string {
+  return [program, name, ...args.map(argumentText), ...(isVerbatim ? [] : ["[flags]"])].join(" ");
 }
 
 function argumentText({ name, required, repeated }: Argument): string {
@@ -113,8 +114,11 @@ export function flagText(name: string, { short, type, value, choices }: Flag): s
   return `${short ? `-${short}, ` : ""}--${name}${operand}`;
 }
 
-function describe({ description, default: fallback }: Flag): string {
-  return fallback === undefined ? description : `${description} (default ${fallback})`;
+/** The values of a flag are listed here, unless its operand or its description names them. */
+function describe({ description, default: fallback, value, choices = [] }: Flag): string {
+  const isNamed = value === undefined || choices.every((choice) => `${value} ${description}`.includes(choice));
+  const text = isNamed ? description : `${description}: ${choices.join(", ")}`;
+  return fallback === undefined ? text : `${text} (default ${fallback})`;
 }
 
 type Row = readonly [left: string, right: string];

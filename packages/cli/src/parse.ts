@@ -32,8 +32,16 @@ export interface Parsed {
  * A command's flags and the shared ones, which come last in every help. A command with its own formats declares
  * `output` itself.
  */
-export function flagsOf({ flags }: Pick<Command, "flags">): Record<string, Flag> {
-  return { ...flags, ...sharedFlags, ...flags };
+export function flagsOf({
+  flags,
+  isVerbatim,
+  hasOneFormat,
+}: Pick<Command, "flags" | "isVerbatim" | "hasOneFormat">): Record<string, Flag> {
+  const { output, "no-color": noColor, ...shared } = sharedFlags;
+  if (isVerbatim) return shared;
+  return hasOneFormat
+    ? { ...flags, "no-color": noColor, ...shared }
+    : { ...flags, output, "no-color": noColor, ...shared, ...flags };
 }
 
 export function parseCommandLine(command: Command, argv: readonly string[]): Parsed {

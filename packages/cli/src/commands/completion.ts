@@ -26,6 +26,7 @@ export const completionCommand = defineCommand({
   ],
   args: [{ name: "SHELL", description: SHELLS.join(", "), required: true, choices: SHELLS }],
   flags: {},
+  hasOneFormat: true,
   run({ args: [wanted = ""], output }) {
     const shell = SHELLS.find((name) => name === wanted);
     if (shell === undefined)

@@ -1,5 +1,7 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
+import { Job } from "@flotilla/kubernetes";
+import { BroadcastJob } from "@flotilla/openkruise";
 import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
@@ -154,8 +156,8 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
     typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
   );
-  if (kind === "BroadcastJob") return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
-  if (kind === "Job") return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
+  if (kind === BroadcastJob.kind) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
+  if (kind === Job.kind) return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
   return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
 }
 

@@ -3,6 +3,8 @@
  * the one that is active.
  */
 import type { JsonObject } from "@flotilla/base";
+import { Job } from "@flotilla/kubernetes";
+import { BroadcastJob } from "@flotilla/openkruise";
 import type { Asking } from "../members/ask.ts";
 import type { Discovery } from "../members/discovery.ts";
 import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
@@ -18,8 +20,10 @@ import type { PodReport } from "./read-pod-problems.ts";
 const START_MS = 60_000;
 /** Histories are short; more runs than this are not of one schedule. */
 const MAX_RUNS = 1_000;
-/** The kinds of runs, by the type in the status of an AdvancedCronJob. */
-const RUN_KINDS: Readonly<Record<string, string>> = { Job: "Job.batch", BroadcastJob: "BroadcastJob.apps.kruise.io" };
+/** The kinds of runs that have pods, by the type in the status of an AdvancedCronJob: `Job.batch`. */
+const RUN_KINDS: ReadonlyMap<string, string> = new Map(
+  [Job, BroadcastJob].map(({ group, kind }) => [kind, `${kind}.${group}`]),
+);
 
 interface Where {
   asking: Asking;
@@ -49,7 +53,7 @@ export async function lookAtRuns(
 ): Promise<RunReport> {
   const owner = await readOneObject(asking, place, type, namespace, name);
   if (!owner || isSuspended(owner)) return { problems: [] };
-  const word = RUN_KINDS[textOf(objectOf(owner["status"])["type"]) || "Job"];
+  const word = RUN_KINDS.get(textOf(objectOf(owner["status"])["type"]) || Job.kind);
   const [runType] = word === undefined ? [] : await discovery.typesAt(place, word);
   if (!runType) return { problems: [] };
   const uid = textOf(objectOf(owner["metadata"])["uid"]);

@@ -19,6 +19,12 @@ export function named(names: readonly string[]): string {
     : `${names.slice(0, MAX_NAMED).join(", ")} and ${names.length - MAX_NAMED} more`;
 }
 
+/** What was not found for `web-1` or `deployment/web`: the object, or pods of it. */
+export function missingText(what: string, hasOwner: boolean): string {
+  if (!what.includes("/")) return `pod ${what}`;
+  return hasOwner ? `pod of ${what}` : what;
+}
+
 /** The message for something that was found nowhere: which clusters responded, and which did not. */
 export function nowhere(
   what: string,

@@ -90,7 +90,7 @@ describe("the pod that a command runs in", () => {
   test("is the first running one, if a single member has them", () => {
     expect(
       choosePod(
-        { pods: [pod("member1", "a", { isRunning: false }), pod("member1", "b")], failures: [] },
+        { pods: [pod("member1", "a", { isRunning: false }), pod("member1", "b")], failures: [], hasOwner: true },
         question,
         places,
       ).name,
@@ -99,18 +99,25 @@ describe("the pod that a command runs in", () => {
 
   test("has to be selected if several members have them", () => {
     expect(() =>
-      choosePod({ pods: [pod("member1", "a"), pod("member2", "b")], failures: [] }, question, places),
+      choosePod({ pods: [pod("member1", "a"), pod("member2", "b")], failures: [], hasOwner: true }, question, places),
     ).toThrow("deployment/web is on member1, member2; select one with --clusters");
   });
 
   test("is reported as missing with the members that responded and those that did not", () => {
     const failures = [{ place: place("member2"), reason: "away" }];
 
-    expect(() => choosePod({ pods: [], failures }, question, places)).toThrow(
+    expect(() => choosePod({ pods: [], failures, hasOwner: true }, question, places)).toThrow(
       "there is no pod of deployment/web in namespace shop on member1; no response from member2",
     );
     expect(() =>
-      choosePod({ pods: [], failures: places.map((each) => ({ place: each, reason: "away" })) }, question, places),
+      choosePod(
+        { pods: [], failures: places.map((each) => ({ place: each, reason: "away" })), hasOwner: true },
+        question,
+        places,
+      ),
     ).toThrow("no cluster responded");
+    expect(() => choosePod({ pods: [], failures: [], hasOwner: false }, question, places)).toThrow(
+      "there is no deployment/web in namespace shop on member1, member2",
+    );
   });
 });

@@ -28,6 +28,8 @@ export interface FoundPods {
   /** Sorted by cluster, then by name. */
   pods: FoundPod[];
   failures: Failure[];
+  /** The named object, `deployment/web`, exists on a member that responded. True without such a name. */
+  hasOwner: boolean;
 }
 
 export interface PodSelection {
@@ -59,6 +61,7 @@ export async function findPods(
   selection: PodSelection,
 ): Promise<FoundPods> {
   const unserved = new Set<string>();
+  let hasOwner = !selection.named?.includes("/");
   const { answers, failures } = await askEach(places, asking.signal, async (place) => {
     const { named: what, namespace, labelSelector } = selection;
     if (what === undefined) return podsBy(asking, place, namespace, labelSelector);
@@ -68,6 +71,7 @@ export async function findPods(
     const name = what.slice(slash + 1);
     const owner = await readNamesake(asking, place, types, { namespace, name });
     if (!owner) unserved.add(place.name);
+    if (owner?.object) hasOwner = true;
     return owner ? podsOf(asking, place, owner.type, namespace, name) : [];
   });
   const word = selection.named?.split("/")[0] ?? "";
@@ -78,7 +82,7 @@ export async function findPods(
   const pods = answers
     .flatMap(({ place, answer }) => answer.map((pod) => foundPod(place, pod)))
     .filter(({ name }) => name !== "");
-  return { pods, failures };
+  return { pods, failures, hasOwner };
 }
 
 async function podNamed(asking: Asking, place: Place, namespace: string, name: string): Promise<JsonObject[]> {

@@ -7,7 +7,7 @@ import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import { failureLine } from "./each-place.ts";
 import { execute } from "./exec-session.ts";
-import { named, nowhere } from "./outcome.ts";
+import { missingText, named, nowhere } from "./outcome.ts";
 import { findPlaces, readNames } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { findPods } from "./pods.ts";
@@ -56,7 +56,7 @@ export async function runExec(
 
 /** The first running pod of a workload on one member. Throws when there is none, or when several members have it. */
 export function choosePod(
-  { pods, failures }: FoundPods,
+  { pods, failures, hasOwner }: FoundPods,
   { named: what, namespace }: Pick<ExecOptions, "named" | "namespace">,
   asked: readonly Place[],
 ): FoundPod {
@@ -64,5 +64,5 @@ export function choosePod(
   if (clusters.length > 1) throw new UsageError(`${what} is on ${named(clusters)}; select one with --clusters`);
   const pod = pods.find(({ isRunning }) => isRunning) ?? pods[0];
   if (pod) return pod;
-  throw nowhere(what.includes("/") ? `pod of ${what}` : `pod ${what}`, ` in namespace ${namespace}`, asked, failures);
+  throw nowhere(missingText(what, hasOwner), ` in namespace ${namespace}`, asked, failures);
 }

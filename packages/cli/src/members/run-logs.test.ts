@@ -131,6 +131,6 @@ test("a missing workload is reported with the members that were queried", async 
   const hub = createTestHub({ member1: {} });
 
   await expect(runLogs({ ...options(), named: "pod/none" }, hub)).rejects.toThrow(
-    "there is no pod of pod/none in namespace shop on member1",
+    "there is no pod/none in namespace shop on member1",
   );
 });

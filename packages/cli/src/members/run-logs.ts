@@ -14,7 +14,7 @@ import { createDiscovery } from "./discovery.ts";
 import { failureLine, reasonOf } from "./each-place.ts";
 import { checkSelectors } from "./flags.ts";
 import { createLineSplitter } from "./line-splitter.ts";
-import { named, nowhere } from "./outcome.ts";
+import { missingText, named, nowhere } from "./outcome.ts";
 import { findPlaces, readNames } from "./members-places.ts";
 import { findPods } from "./pods.ts";
 import type { FoundPod } from "./pods.ts";
@@ -65,10 +65,11 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
     throw new FlotillaError("NoMembers", "the fleet has no members; add one with 'flotilla join'");
   const discovery = createDiscovery((place, path, accept) => ask(asking, place, path, accept));
   output.progress(`looking for pods on ${places.length === 1 ? (places[0]?.name ?? "") : `${places.length} members`}`);
-  const { pods, failures } = await findPods(asking, discovery, places, options);
+  const { pods, failures, hasOwner } = await findPods(asking, discovery, places, options);
   output.progress("");
   for (const failure of failures) output.warn(output.called(failureLine(failure)));
-  if (pods.length === 0) throw nowhere(whatOf(options), ` in namespace ${options.namespace}`, places, failures);
+  if (pods.length === 0)
+    throw nowhere(whatOf(options, hasOwner), ` in namespace ${options.namespace}`, places, failures);
   const sources = sourcesOf(pods, options);
   for (const text of defaulted(pods, options)) output.warn(text);
   if (options.follow && sources.length > options.maxRequests)
@@ -104,9 +105,9 @@ function recordOf(
   return format === "json" ? `${JSON.stringify(record)}\n` : formatYaml([record]);
 }
 
-function whatOf({ named: what, labelSelector }: LogsOptions): string {
+function whatOf({ named: what, labelSelector }: LogsOptions, hasOwner: boolean): string {
   if (what === undefined) return `pod with the labels ${labelSelector ?? ""}`;
-  return what.includes("/") ? `pod of ${what}` : `pod ${what}`;
+  return missingText(what, hasOwner);
 }
 
 /** Throws `UsageError` for a container that no pod has. */

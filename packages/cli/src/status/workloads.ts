@@ -1,7 +1,8 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isJobFinished } from "@flotilla/kubernetes";
+import { isJobFinished, Job, kubernetesWorkloads } from "@flotilla/kubernetes";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
@@ -55,10 +56,14 @@ const FINISHED_ELSEWHERE = "<finished, its member left>";
 
 /** Of Jobs only: the rules of other kinds would load every controller with them. */
 const isFinished = (kind: string, statuses: readonly JsonObject[]): boolean =>
-  kind === "Job" && statuses.length > 0 && statuses.every(isJobFinished);
+  kind === Job.kind && statuses.length > 0 && statuses.every(isJobFinished);
 
 /** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
-const RUNS: ReadonlySet<string> = new Set(["batch/Job", "apps.kruise.io/BroadcastJob"]);
+const RUNS: ReadonlySet<string> = new Set(
+  [...kubernetesWorkloads, ...kruiseWorkloads]
+    .filter(({ workload }) => workload?.runsToCompletion)
+    .map(({ group, kind }) => `${group}/${kind}`),
+);
 
 /**
  * Kinds whose members count pods instead of replicas, by the fields of their status: a SidecarSet counts the pods that
