@@ -37,6 +37,17 @@ describe("ARCHITECTURE.md", () => {
   });
 });
 
+test("the head of every decision states whether it is accepted, in one form", () => {
+  const pages = readdirSync("docs/adr").filter((file) => /^\d{4}-/.test(file));
+
+  const others = pages.filter(
+    (file) => !/^# \d{4} .+\n\n\*\*State:\*\* accepted\b/.test(readFileSync(join("docs/adr", file), "utf8")),
+  );
+
+  expect(pages.length).toBeGreaterThan(0);
+  expect(others).toEqual([]);
+});
+
 /** A kind's folder is found by the name of the kind. */
 const isKind = (folder: string, files: readonly string[]): boolean =>
   files.some((file) => file.endsWith("-kind.ts") || file === `${folder}.ts`);

@@ -242,8 +242,9 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
         await rejectExcessReplicas(object, staying, copies);
       }
-      // A user rule wins over a lower level that divides, unless it revises like that level does: then division is not
-      // affected.
+      // Which level divides: a user rule wins over a lower level that divides, unless it revises like that level does, for
+      // these shares. Neither a customization nor a policy has a field for it, and both defaults are wrong for manifests
+      // that were written for Karmada (docs/adr/0072).
       const isSame = isCounted && divides?.reviseReplicas && (await revisesAlike(divides, object, staying, copies));
       return isSame ? divided(divides, object, shares) : copies;
     },
@@ -310,6 +311,7 @@ const divided = async (
 ): Promise<ReadonlyMap<string, AnyObject>> =>
   explained("divide", object, () => rules?.divide?.(object, shares) ?? new Map());
 
+/** Whether the copies that a user rule made are those of the kind's own rule, so that the user rule replaces nothing. */
 async function revisesAlike(
   rules: KindRules,
   object: AnyObject,
