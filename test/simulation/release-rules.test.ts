@@ -57,7 +57,7 @@ describe("a rule for health", () => {
   });
 });
 
-describe("a member that does not obey the partition", () => {
+describe("a member that does not follow the partition", () => {
   /** As a webhook on the members that always sets the partition to zero. */
   let isMutating = true;
   const mutate = (body: JsonObject): JsonObject => {

@@ -32,6 +32,11 @@ const WORDS: ReadonlySet<string> = new Set([
   "specimens",
   "siege",
   "bystander",
+  // Access, apply or follow, timeout.
+  "passage",
+  "obey",
+  "obeys",
+  "impatience",
 ]);
 const PHRASES: readonly RegExp[] = [
   /\bmade-up\b/gi,

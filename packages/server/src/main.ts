@@ -1,6 +1,6 @@
 /**
  * The entry point of `flotilla`. It enables Node's compile cache before loading anything else, which is why everything
- * else is loaded from here: hundreds of TypeScript files then start in a fraction of the time. The cache is private: in
+ * else is loaded from here: TypeScript files then start in a fraction of the time. The cache is private: in
  * a folder that others may write to, they could inject code.
  */
 import { enableCompileCache } from "node:module";

@@ -1,8 +1,8 @@
 /**
  * Resolves our own modules without file system lookups. Node checks for every import whether the file exists, whether
- * it is a link, and which package.json applies. For twelve hundred files that is a quarter of the time that a start
- * from sources takes, and for the sixty files of a built command a twentieth. Our imports are complete (`./x.ts`, a
- * package of this repository, or a built `./x.js`), so no lookup is needed, and a missing file fails when it is read.
+ * it is a link, and which package.json applies. That is a quarter of the time that a start from sources takes, and a
+ * twentieth of a built command's. Our imports are complete (`./x.ts`, a package of this repository, or a built
+ * `./x.js`), so no lookup is needed, and a missing file fails when it is read.
  */
 import { registerHooks } from "node:module";
 

@@ -171,9 +171,9 @@ class RuleCheck {
   private judge(compiled: CompiledRule, at: string, cardinality: number, uncorrelated: string | undefined): void {
     const { rule, program, error, message, messageError, usesOldSelf } = compiled;
     this.observe("estimated rule cost", `${at}.rule`, Math.min(MAX, (program?.cost.max ?? 0) * cardinality));
-    if (error !== undefined) this.celErrors.push(invalid(`${at}.rule`, JSON.stringify(rule), error));
+    if (error !== undefined) this.celErrors.push(field.invalid(`${at}.rule`, field.shown(JSON.stringify(rule)), error));
     if (messageError !== undefined)
-      this.celErrors.push(invalid(`${at}.messageExpression`, JSON.stringify(rule), messageError));
+      this.celErrors.push(field.invalid(`${at}.messageExpression`, field.shown(JSON.stringify(rule)), messageError));
     if (message) this.observe("estimated messageExpression cost", `${at}.messageExpression`, message.cost.max);
     if (usesOldSelf) {
       if (uncorrelated !== undefined)
@@ -261,11 +261,6 @@ function ruleErrors(
   return errors;
 }
 
-const invalid = (field: string, value: string, detail: string): FieldError => ({
-  type: "Invalid",
-  field,
-  message: `Invalid value: ${value}: ${detail}`,
-});
 function tooCostly(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const times = factor > 100 ? "more than 100x" : `${factor < 1.5 ? factor.toFixed(6) : factor.toFixed(1)}x`;

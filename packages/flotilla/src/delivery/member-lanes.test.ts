@@ -10,9 +10,9 @@ function setUp() {
   const woken: string[] = [];
   lanes.source.start(({ name }) => woken.push(name), new AbortController().signal);
   const enter = (name: string, cluster = "paris") => {
-    const passage = lanes.passage(cluster, key(name));
-    passage.enter();
-    return passage;
+    const access = lanes.access(cluster, key(name));
+    access.enter();
+    return access;
   };
   /** Keys woken since the last call. */
   const taken = (): string[] => woken.splice(0);
@@ -57,7 +57,7 @@ test("a woken Work that needs no request passes its turn on", () => {
   clock.advance(1_000);
   expect(taken()).toEqual(["first"]);
 
-  lanes.passage("paris", key("first")).leave();
+  lanes.access("paris", key("first")).leave();
   expect(taken()).toEqual(["second"]);
 });
 

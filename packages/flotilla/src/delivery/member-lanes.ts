@@ -25,7 +25,7 @@ export class BusyMemberError extends FlotillaError {
 }
 
 /** One Work's access to its member, for one reconcile. */
-export interface Passage {
+export interface LaneAccess {
   /**
    * Takes a place, if it has none yet. Throws `BusyMemberError`, or `UnreachableError` while the member is considered
    * unreachable.
@@ -36,7 +36,7 @@ export interface Passage {
 }
 
 export interface MemberLanes {
-  passage(cluster: string, key: ObjectKey): Passage;
+  access(cluster: string, key: ObjectKey): LaneAccess;
   /** Another component found that the member answers again: its waiting Works are requeued. */
   restore(cluster: string): void;
   /** The member left: its waiting Works are requeued, and nothing is kept for it. */
@@ -121,7 +121,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
   }
 
   return {
-    passage(cluster, key) {
+    access(cluster, key) {
       let hasPlace = false;
       let tries = false;
       const wait = (lane: Lane): void => void lane.waiting.set(idOfKey(key), key);

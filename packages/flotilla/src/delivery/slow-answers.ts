@@ -3,22 +3,22 @@
  * should know earlier, so a delivery that takes too long is reported, once.
  */
 import type { Clock, Timer } from "@flotilla/base";
-import type { Passage } from "./member-lanes.ts";
+import type { LaneAccess } from "./member-lanes.ts";
 
 /** Longer than a merely busy member takes, but short for a user who watches a rollout. */
 export const SLOW_MS = 5_000;
 
-/** The same passage, which calls back when it was entered and not left for a while. */
-export function watchPassage(passage: Passage, clock: Clock, report: () => void): Passage {
+/** The same access, which calls back when it was entered and not left for a while. */
+export function watchLaneAccess(access: LaneAccess, clock: Clock, report: () => void): LaneAccess {
   let timer: Timer | undefined;
   return {
     enter() {
-      passage.enter();
+      access.enter();
       timer ??= clock.after(SLOW_MS, report);
     },
     leave(unreachable) {
       timer?.cancel();
-      passage.leave(unreachable);
+      access.leave(unreachable);
     },
   };
 }

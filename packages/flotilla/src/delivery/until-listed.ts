@@ -11,12 +11,12 @@ export async function untilListed(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
-  const impatience = new AbortController();
-  const timer = clock.after(LIST_TIMEOUT_MS, () => impatience.abort());
+  const timeout = new AbortController();
+  const timer = clock.after(LIST_TIMEOUT_MS, () => timeout.abort());
   try {
-    await informer.whenQuiet(AbortSignal.any([signal, impatience.signal]));
+    await informer.whenQuiet(AbortSignal.any([signal, timeout.signal]));
   } catch (error) {
-    if (signal.aborted || !impatience.signal.aborted) throw error;
+    if (signal.aborted || !timeout.signal.aborted) throw error;
   } finally {
     timer.cancel();
   }

@@ -32,7 +32,7 @@ import { obstacleOf } from "./obstacles.ts";
 import { createOscillations } from "./oscillations.ts";
 import type { Oscillations, OscillationsOptions } from "./oscillations.ts";
 import { createRefusals } from "./refusals.ts";
-import { watchPassage } from "./slow-answers.ts";
+import { watchLaneAccess } from "./slow-answers.ts";
 import { STATUS_WINDOW_MS } from "./status-timing.ts";
 
 export interface WorksDriverOptions<W extends KubernetesObject> {
@@ -137,11 +137,11 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
   }
 
   async function visit<T>(key: ObjectKey, { run, failuresOf = () => [], onSlow }: Visit<T>): Promise<T> {
-    const plain = lanes.passage(memberOfKey(key), key);
-    const passage = onSlow ? watchPassage(plain, clock, onSlow) : plain;
+    const plain = lanes.access(memberOfKey(key), key);
+    const access = onSlow ? watchLaneAccess(plain, clock, onSlow) : plain;
     let failures: readonly unknown[] = [];
     try {
-      const value = await run(() => passage.enter());
+      const value = await run(() => access.enter());
       failures = failuresOf(value);
       return value;
     } catch (error) {
@@ -149,7 +149,7 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
       throw error;
     } finally {
       const unreachable = failures.find((error) => obstacleOf(error) === "unreachable");
-      passage.leave(unreachable === undefined ? undefined : messageOf(unreachable));
+      access.leave(unreachable === undefined ? undefined : messageOf(unreachable));
     }
   }
 

@@ -53,7 +53,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     // A release on its way back keeps the plan by which it went: its waves return in the reverse order.
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
     if (!isBack) status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
-    obey(release);
+    applyRequests(release);
     if (status.phase === "Progressing") advance(release, waves);
     else if (status.phase === "RollingBack") rollBack(release);
     else if (status.phase === "Succeeded") catchUp(release);
@@ -88,7 +88,7 @@ const waveMembers = ({ entries, members, self }: Release) =>
   });
 
 /** What the user asks for in the spec, and what the members' state says about it. */
-function obey(release: Release): void {
+function applyRequests(release: Release): void {
   const { input, status, events } = release;
   const { spec } = input.rollout;
   const failure = status.failure;
