@@ -29,7 +29,6 @@ import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { defineKeyedController, done, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister, ReconcileContext, Result, Source } from "@flotilla/controller-runtime";
 import { clusterScope, namespacedScope, scopeIn } from "../bindings/binding-scope.ts";
-import { derivedNameProblem } from "../templates/derived-names.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { isRefusal } from "../bindings/refusal.ts";
 import type { ReportRuleFailure } from "../rules/rule-failures.ts";
@@ -38,8 +37,9 @@ import type { Template, TemplateKey, Templates } from "../templates/templates.ts
 import { affectedByChange, affectedTemplates } from "./affected-templates.ts";
 import { askedVersion } from "./align-selectors.ts";
 import { createClaimWriter } from "./claim.ts";
-import { planActivation } from "./lazy-activation.ts";
 import { bindingConflict, mergeBinding, planBinding } from "./plan-binding.ts";
+import { planApplication } from "./plan-application.ts";
+import type { ApplicationPlan } from "./plan-application.ts";
 import { planMatch } from "./plan-match.ts";
 import type { MatchPlan, Policy } from "./plan-match.ts";
 import type { PolicyIndex } from "./policy-index.ts";
@@ -145,90 +145,80 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   async function applyPolicy(
     key: TemplateKey,
     template: Template,
-    plan: Extract<MatchPlan, { outcome: "matched" }>,
+    match: Extract<MatchPlan, { outcome: "matched" }>,
     { log, signal }: ReconcileContext,
   ): Promise<Result | "refused"> {
-    const { policy, preempted } = plan;
-    const asked = policies.original(policy);
-    const spoken = asked
-      ? await templates.get({
-          apiVersion: askedVersion(asked, template),
-          kind: key.kind,
-          namespace: key.namespace || undefined,
-          name: key.name,
-        })
-      : template;
-    if (spoken === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
-    if (!spoken) return done;
-
+    const { policy, preempted } = match;
+    const selected = await inSelectedVersion(key, template, policy);
+    if (selected === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+    if (!selected) return done;
     const needs = planPrerequisites(hub, policy, deps);
-    if (!needs.met) {
-      changes.failed(template, policy, needs.message);
-      tally.wait(key, { policy, template, reason: needs.reason, message: needs.message });
-      return "refused"; // A change of its prerequisites enqueues it again.
-    }
-    const badName = derivedNameProblem(key.kind, key.namespace, key.name);
-    if (badName !== undefined) {
-      changes.failed(template, policy, badName);
-      tally.wait(key, { policy, template, reason: "BindingNameInvalid", message: badName });
-      return "refused"; // Names are immutable: only another object helps.
-    }
-    const binding = bindingOf(key);
-    const conflict = binding && bindingConflict(binding, template);
-    if (conflict === "other") {
-      const message = renderTaken(binding?.metadata.name ?? "", binding?.spec.resource);
-      takenNames.wait(key);
-      changes.failed(template, policy, message);
-      tally.wait(key, { policy, template, reason: "BindingNameTaken", message });
-      return "refused"; // The deletion of that binding enqueues it again.
+    const plan = planApplication({ key, template, selected, policy, preempted, needs, binding: bindingOf(key) });
+    if (plan.outcome === "rejected") {
+      if (plan.isNameTaken) takenNames.wait(key);
+      changes.failed(template, policy, plan.message);
+      tally.wait(key, { policy, template, reason: plan.reason, message: plan.message });
+      return "refused"; // What it waits for enqueues it again.
     }
     takenNames.leave(key);
-    const own = conflict ? undefined : binding;
-    const activation = planActivation(policy, spoken, own);
-    const claim = (): Promise<void> =>
-      writeClaim(key, template, plan, activation.when === "later" && !own ? activation.digest : undefined, signal);
-    // A new template is claimed while its binding is created, so that the two writes run in parallel; the claim exists
-    // before later stages read the template. Otherwise the claim comes first: a policy that may not have the template
-    // must not change its binding.
-    const isNew = !binding && !preempted && activation.when === "now";
-    if (!isNew) await claim();
-    // The binding of an earlier object of this name is being garbage-collected; its deletion enqueues the key again.
-    if (conflict === "earlier") return done;
-    if (activation.when === "later") {
+    const claim = (): Promise<void> => writeClaim(key, template, match, plan.claimDigest, signal);
+    const claimsInParallel = plan.outcome === "bound" && plan.claimsInParallel;
+    if (!claimsInParallel) await claim();
+    // The deletion of that binding enqueues the key again.
+    if (plan.outcome === "claimed until the earlier binding is gone") return done;
+    if (plan.outcome === "claimed until the template changes") {
       if (!preempted) changes.applied(template, policy);
-      if (own) await claims.write(own, scopeIn(key.namespace).kind, policy, activation.digest, signal);
+      if (plan.own) await claims.write(plan.own, scopeIn(key.namespace).kind, policy, plan.digest, signal);
       return done;
     }
-    const size = await sizeOf(spoken, interpreter, deps.countsComponents, (rule, error) =>
-      reportRuleFailure(spoken, rule, error),
-    );
-    reportRuleFailure.over(spoken, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
-    const namedPods = await recordNamedPods(spoken, size.replicas?.replicas ?? 0, own, deps.locatePods);
-    const desired = planBinding({
-      template: spoken,
-      policy,
-      ...size,
-      namedPods,
-      schedulePriority: needs.schedulePriority,
-      activated: activation.digest,
-    });
+    const { desired, hasUnlocated } = await desiredBinding(selected, policy, plan);
     overQuota.delete(idOf(key));
     const [change] = await Promise.all([
-      bind(own, desired, signal).catch((error: unknown) => {
-        if (quotaRejection(error) !== undefined) overQuota.set(idOf(key), key);
-        if (isRefusal(error)) {
-          const message = quotaRejection(error) ?? messageOf(error);
-          changes.failed(template, policy, message);
-          const reason = quotaRejection(error) === undefined ? "BindingRejected" : QUOTA_EXCEEDED;
-          tally.wait(key, { policy, template, reason, message });
-        }
+      bind(plan.own, desired, signal).catch((error: unknown) => {
+        reportRejectedBinding(key, template, policy, error);
         throw error;
       }),
-      isNew && claim(),
+      claimsInParallel && claim(),
     ]);
     if (!preempted) changes.applied(template, policy);
     if (change) log.info("binding written", { change, policy: policy.metadata.name });
-    return namedPods?.open ? { requeueAfterMs: ASK_AGAIN_MS } : done;
+    return hasUnlocated ? { requeueAfterMs: ASK_AGAIN_MS } : done;
+  }
+
+  /** The template in the version that the policy's selector names; undefined when it is gone there. */
+  async function inSelectedVersion(
+    { kind, namespace, name }: TemplateKey,
+    template: Template,
+    policy: Policy,
+  ): Promise<Template | "unknown" | undefined> {
+    const original = policies.original(policy);
+    if (!original) return template;
+    const apiVersion = askedVersion(original, template);
+    return templates.get({ apiVersion, kind, namespace: namespace || undefined, name });
+  }
+
+  /** `hasUnlocated`: a named pod was not found while some members did not respond. */
+  async function desiredBinding(
+    template: Template,
+    policy: Policy,
+    { own, digest, schedulePriority }: Extract<ApplicationPlan, { outcome: "bound" }>,
+  ): Promise<{ desired: DeepReadonly<ResourceBinding>; hasUnlocated: boolean }> {
+    const size = await sizeOf(template, interpreter, deps.countsComponents, (rule, error) =>
+      reportRuleFailure(template, rule, error),
+    );
+    reportRuleFailure.over(template, size.components ? "GetComponentsFailed" : "GetReplicasFailed");
+    const namedPods = await recordNamedPods(template, size.replicas?.replicas ?? 0, own, deps.locatePods);
+    const desired = planBinding({ template, policy, ...size, namedPods, schedulePriority, activated: digest });
+    return { desired, hasUnlocated: namedPods?.open !== undefined };
+  }
+
+  function reportRejectedBinding(key: TemplateKey, template: Template, policy: Policy, error: unknown): void {
+    const quota = quotaRejection(error);
+    if (quota !== undefined) overQuota.set(idOf(key), key);
+    if (!isRefusal(error)) return;
+    const message = quota ?? messageOf(error);
+    changes.failed(template, policy, message);
+    tally.wait(key, { policy, template, reason: quota === undefined ? "BindingRejected" : QUOTA_EXCEEDED, message });
   }
 
   async function writeClaim(
@@ -330,14 +320,6 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       }
     },
   });
-}
-
-function renderTaken(binding: string, resource: DeepReadonly<ResourceBinding>["spec"]["resource"] | undefined): string {
-  return (
-    `binding ${binding} belongs to ${resource?.kind ?? "an object"} ${resource?.name ?? ""} of ` +
-    `${resource?.apiVersion ?? "another group"}, because binding names do not contain the API group; rename ` +
-    "one of the two objects"
-  );
 }
 
 /** Everything except the status. */
