@@ -39,6 +39,8 @@ export interface PodWriterOptions {
   events?: EventRecorder | undefined;
   /** Event messages of kinds with their own wording. */
   words?: PodWords;
+  /** The name of a pod is its identity, as in a StatefulSet: no other name takes its place. */
+  hasFixedNames?: boolean;
 }
 
 export interface PodWords {
@@ -51,7 +53,13 @@ const WORDS: PodWords = {
   failed: (verb, _pod, _owner, why) => `Error ${verb === "create" ? "creating" : "deleting"}: ${why}`,
 };
 
-export function createPodWriter({ client, expectations, events, words = WORDS }: PodWriterOptions): PodWriter {
+export function createPodWriter({
+  client,
+  expectations,
+  events,
+  words = WORDS,
+  hasFixedNames = false,
+}: PodWriterOptions): PodWriter {
   const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({
     cluster,
     uid: object.metadata.uid ?? "",
@@ -68,7 +76,7 @@ export function createPodWriter({ client, expectations, events, words = WORDS }:
       return await client.create(Pod, cluster, pod, { signal });
     } catch (error) {
       // Among ten thousand pods two or three draw the same random name. Then the server chooses another.
-      if (!pod.metadata.generateName || !isAlreadyExists(error)) throw error;
+      if (hasFixedNames || !pod.metadata.generateName || !isAlreadyExists(error)) throw error;
       return client.create(Pod, cluster, { ...pod, metadata: { ...pod.metadata, name: "" } }, { signal });
     }
   }

@@ -43,7 +43,7 @@ export function createStatefulWriter({ client, informers, clock, events }: Workl
   const podsSeen = createExpectations(informers.of(Pod), clock);
   const claimsSeen = createExpectations(informers.of(PersistentVolumeClaim), clock);
   const recorder = events?.("statefulset-controller");
-  const pods = createPodWriter({ client, expectations: podsSeen, events: recorder, words: WORDS });
+  const pods = createPodWriter({ client, expectations: podsSeen, events: recorder, words: WORDS, hasFixedNames: true });
 
   async function createClaim(
     { set, owner, signal }: Target,

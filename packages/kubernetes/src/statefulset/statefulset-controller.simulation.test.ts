@@ -54,6 +54,23 @@ const setImage = (member: TestMember, image: string): Promise<unknown> =>
   member.change(StatefulSet, "db", (set) => ({ ...set, spec: { ...set.spec, template: template(image) } }));
 
 describe("A StatefulSet", () => {
+  test("creates no pod with another name while its name is taken", async () => {
+    const member = await startMember();
+    const { spec } = template("other:1");
+    await member.client.create(Pod, MEMBER, {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "db-0", namespace: NAMESPACE },
+      spec,
+    });
+
+    await member.client.create(StatefulSet, MEMBER, makeSet({ replicas: 1 }));
+    await member.pass(10_000);
+
+    expect(names(member)).toEqual(["db-0"]);
+    expect(images(member)).toEqual(["other:1"]);
+  });
+
   test("creates its pods one after the other, each with a stable name", async () => {
     const member = await startMember();
     const seen: string[] = [];

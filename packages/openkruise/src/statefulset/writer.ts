@@ -46,7 +46,7 @@ const WORDS: PodWords = {
 };
 
 export function createStatefulWriter({ client, podsSeen, claimsSeen, events }: WriterDependencies): StatefulWriter {
-  const pods = createPodWriter({ client, expectations: podsSeen, events, words: WORDS });
+  const pods = createPodWriter({ client, expectations: podsSeen, events, words: WORDS, hasFixedNames: true });
   const writePod = createWritePod({ client, podsSeen });
   const recordEvent = ({ owner, set }: Target, type: "Normal" | "Warning", reason: string, message: string): void =>
     events?.record(owner.cluster, set, { type, reason, message });
