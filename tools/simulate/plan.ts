@@ -27,6 +27,7 @@ export type Action =
   | { do: "override"; kind: WorkloadKind; member: string; value: string | undefined }
   | { do: "edit on member"; kind: WorkloadKind; member: string; replicas: number }
   | { do: "taint"; member: string; effect: "NoSchedule" | "NoExecute" | undefined }
+  | { do: "cordon" | "drain" | "uncordon"; member: string }
   | { do: "unjoin" | "join"; member: string }
   | { do: "manifest work"; member: string; value: string | undefined }
   | ReleaseAction;
@@ -143,6 +144,7 @@ function drawAction(
     choices.push(() => drawApply(draw, kind));
     choices.push(() => ({ do: "place", kind, placement: drawPlacement(draw, kind, names) }));
     choices.push(() => ({ do: "taint", member, effect: draw.one(["NoSchedule", "NoExecute", undefined]) }));
+    choices.push(() => ({ do: draw.one(["cordon", "drain", "uncordon"]), member }));
     choices.push(() => ({ do: draw.chance(0.5) ? "unjoin" : "join", member }));
     if (runs) choices.push(() => ({ do: "edit on member", kind, member, replicas: draw.integer(0, 9) }));
   }

@@ -34,7 +34,7 @@ const STATUS_EVERY = 4;
 const CUT_MS = 120 * SECOND_MS;
 
 /** Actions of users that bring pods to other members, whatever a release says. */
-const MOVES: ReadonlySet<string> = new Set(["place", "taint", "unjoin", "join", "edit on member", "delete"]);
+const MOVES: ReadonlySet<string> = new Set(["place", "taint", "drain", "unjoin", "join", "edit on member", "delete"]);
 
 export interface RunOptions {
   onEvent?(line: string): void;

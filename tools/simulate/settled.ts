@@ -1,4 +1,5 @@
 /** Invariants of a fleet in which all faults have ended: what members run is what users asked for, and nothing else. */
+import { DRAIN_TAINT } from "@flotilla/flotilla";
 import { StatefulSet } from "@flotilla/kubernetes";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
@@ -143,6 +144,22 @@ const copiesAreAsAsked: Check = function* (state) {
             details: `${name} of ${member} has the image ${image}, and the template ${template.spec.template.spec.containers[0].image}`,
           };
       }
+  }
+};
+
+/** A drained member keeps only what fits no other one. */
+const drainedMembersAreEmpty: Check = function* (state) {
+  for (const { kind, target, type, members } of wanted(state)) {
+    if (type !== "Divided" || kind === "Job" || members.length === 0) continue;
+    for (const member of state.names) {
+      const taints = (clusterOf(state, member)?.spec.taints ?? []) as { key: string; effect: string }[];
+      const isDrained = taints.some(({ key, effect }) => key === DRAIN_TAINT && effect === "NoExecute");
+      if (isDrained && state.members.get(memberKey(target, member)))
+        yield {
+          invariant: "a drained member is empty",
+          details: `${member} is drained and has ${kind.toLowerCase()}/${target.name}, which ${members.join(" and ")} could run`,
+        };
+    }
   }
 };
 
@@ -305,6 +322,7 @@ function* leaves(fields: unknown, path: string): Iterable<string> {
 const CHECKS: readonly Check[] = [
   acknowledgedWritesStay,
   copiesAreAsAsked,
+  drainedMembersAreEmpty,
   podsRun,
   nothingIsLeft,
   statusIsTrue,

@@ -1,5 +1,6 @@
 /** Users of the hub and of members. Each write has a token of its own; the ledger knows which were acknowledged. */
-import { acceptMember, joinCluster, RolloutStrategy } from "@flotilla/flotilla";
+import { setImmediate } from "node:timers/promises";
+import { acceptMember, DRAIN_TAINT, joinCluster, RolloutStrategy } from "@flotilla/flotilla";
 import { ApiError, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
@@ -7,6 +8,9 @@ import type { JsonObject } from "@flotilla/base";
 import { Cluster } from "@flotilla/karmada";
 import { Namespace, Secret } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
+import type { Command } from "@flotilla/cli";
+import { cordonCommand, taintCommand, uncordonCommand } from "../../packages/cli/src/commands/cordon.ts";
+import { runLoaded } from "../../test/simulation/run-command.ts";
 import type { MemberOptions, SimulatedFleet } from "./fleet.ts";
 import {
   makeManifestWork,
@@ -23,6 +27,9 @@ import type { Action, WorkloadKind } from "./plan.ts";
 import { makeStrategy, steerRelease } from "./releases/steer-release.ts";
 
 const HUB = "hub";
+/** Turns of the event loop that an action needs that does not wait for the clock. */
+const ACTION_TURNS = 100;
+const ACTION_MS = 500;
 
 /** What a user knows of an object: the last acknowledged write, and whether a later one may have happened. */
 export interface Known {
@@ -95,6 +102,20 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
     const { name, namespace } = object.metadata;
     await user.delete(kind, { cluster: HUB, name, namespace });
   }
+
+  /** What is asked of a hub that is killed meanwhile, or what a command tries again, ends only when the clock moves. */
+  async function atTheClock<T>(work: Promise<T>): Promise<T> {
+    const state = { isDone: false };
+    const end = (): void => void (state.isDone = true);
+    void work.then(end, end);
+    while (!state.isDone) {
+      for (let turn = 0; turn < ACTION_TURNS && !state.isDone; turn++) await setImmediate();
+      if (!state.isDone) await fleet.run(ACTION_MS);
+    }
+    return work;
+  }
+  const runTaints = async (command: Command, ...argv: string[]): Promise<string> =>
+    (await runLoaded({ client: user, clock: fleet.clock }, command, ...argv)).text.trim();
 
   async function join({ name, mode }: MemberOptions): Promise<void> {
     const signal = new AbortController().signal;
@@ -188,6 +209,15 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
           { type: "merge" },
         );
         return;
+      case "cordon":
+        return runTaints(cordonCommand, action.member);
+      case "drain": {
+        // What 'flotilla drain' sets before it waits.
+        await runTaints(cordonCommand, action.member);
+        return runTaints(taintCommand, action.member, `${DRAIN_TAINT}:NoExecute`);
+      }
+      case "uncordon":
+        return runTaints(uncordonCommand, action.member);
       case "unjoin":
         await user.delete(Cluster, { cluster: HUB, name: action.member });
         return;
@@ -211,7 +241,7 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
     ledger,
     async act(action) {
       try {
-        return (await carryOut(action)) ?? "done";
+        return (await atTheClock(carryOut(action))) ?? "done";
       } catch (error) {
         if (isNotFound(error)) return "not found";
         return messageOf(error);

@@ -67,6 +67,8 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
   const succeeded = new Set<string>();
   let asked = new Map<string, number>();
   let isCounting = true;
+  /** Why a copy may be removed, since everything was converged. */
+  const reasons = new Set<string>();
   const releases = createReleaseWatch({
     hub,
     members,
@@ -166,17 +168,38 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
     return policy?.spec.placement.replicaScheduling?.replicaSchedulingType === "Duplicated";
   }
 
+  const bindingKeyOf = ({ name, kind }: Target): string =>
+    `/work.karmada.io/resourcebindings/hub/${NAMESPACE}/${name}-${kind.kind.toLowerCase()}`;
+  const workKeyOf = (member: string): string => `/work.open-cluster-management.io/manifestworks/hub/${member}/notes`;
+
+  /** Since everything was converged, a binding did not name a member, or a ManifestWork was deleted. */
+  function noteReasons(key: string): void {
+    if (key.startsWith("/work.karmada.io/resourcebindings/hub/")) {
+      const parts = (hub.get(key)?.spec.clusters ?? []) as { name: string; replicas?: number }[];
+      const named = new Set(parts.flatMap(({ name, replicas }) => (replicas === 0 ? [] : [name])));
+      for (const member of names) if (!named.has(member)) reasons.add(`${key} ${member}`);
+    }
+    if (key.startsWith("/work.open-cluster-management.io/manifestworks/hub/")) {
+      const work = hub.get(key);
+      if (!work || work.metadata.deletionTimestamp) reasons.add(key);
+    }
+  }
+
   /** In a steady run no user asks for the deletion of a copy; a member whose share becomes zero loses it. */
   function checkRemoval(key: string): void {
     if (!isSteady || !isGuarded) return;
-    for (const target of Object.values(TARGETS))
-      for (const member of names)
-        if (
-          key === `${target.table}${member}/${target.path}` &&
-          hub.get(`${target.table}hub/${target.path}`) &&
-          isEverywhere(target)
-        )
-          report("nothing is removed on a stale view", `${key} was removed, and no user asked for it`);
+    const say = (): void =>
+      report("nothing is removed on a stale view", `${key} was removed, and no user asked for it`);
+    for (const member of names) {
+      for (const target of Object.values(TARGETS)) {
+        const isCopy =
+          key === `${target.table}${member}/${target.path}` && hub.get(`${target.table}hub/${target.path}`);
+        if (isCopy && (isEverywhere(target) || !reasons.has(`${bindingKeyOf(target)} ${member}`))) say();
+      }
+      if (key === `/core/namespaces/${member}/${NAMESPACE}`) say();
+      const isOfWork = key === `/core/configmaps/${member}/notes/notes` || key === `/core/namespaces/${member}/notes`;
+      if (isOfWork && hub.get(workKeyOf(member)) && !reasons.has(workKeyOf(member))) say();
+    }
   }
 
   function noteVersion(kind: WorkloadKind, key: string): void {
@@ -206,6 +229,7 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
         const job = hub.get(key);
         if (job) asked.set(job.metadata.uid ?? "", job.spec.completions ?? 1);
       }
+      noteReasons(key);
       releases.onHubWrite(key);
     },
     onMemberWrite({ key, value }) {
@@ -232,6 +256,9 @@ export function createWatchdogs(options: WatchdogOptions): Watchdogs {
     disturb: () => releases.disturb(),
     converged() {
       isGuarded = isSteady;
+      reasons.clear();
+      for (const target of Object.values(TARGETS)) noteReasons(bindingKeyOf(target));
+      for (const member of names) noteReasons(workKeyOf(member));
       for (const [kind, all] of versions) versions.set(kind, all.slice(-1));
     },
   };
