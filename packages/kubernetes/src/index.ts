@@ -87,11 +87,13 @@ export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";
 export type {
   Component,
+  Concern,
   Dependency,
   KindInterpreter,
   ReplicaRequirements,
   Replicas,
   Share,
+  WorkloadsOnMember,
 } from "./interpreter/kind-interpreter.ts";
 export type { StatusItem } from "./interpreter/status-item.ts";
 export { finishOf, isJobFinished } from "./job/job-outcome.ts";

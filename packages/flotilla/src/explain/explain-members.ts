@@ -10,6 +10,7 @@ import { InterpretError } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
+import { concernedBindings } from "../propagation/concerns/concerned-bindings.ts";
 import { withOwnPods } from "../propagation/pods-to-delete/member-pods.ts";
 import { namedPodsOf } from "../propagation/pods-to-delete/named-pods.ts";
 import type { JobPlan } from "../propagation/jobs/plan-job.ts";
@@ -52,7 +53,8 @@ export async function explainMembers(
 ): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
   const { memberDecides } = await fieldsOfMembers(template, interpreter);
-  const { bare, shares } = planDivision(binding, template, works, memberDecides);
+  const concerned = await concernedBindings(views, template);
+  const { bare, shares } = planDivision(binding, template, { works, memberDecides, concerned });
   const release = releases?.of(template);
   const divided =
     isUndivided(binding) && typeof release !== "object"

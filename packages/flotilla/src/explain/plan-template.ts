@@ -19,6 +19,7 @@ import { createFleet } from "../propagation/schedule/fleet.ts";
 import { derivedNameProblem } from "../propagation/templates/derived-names.ts";
 import { isToBeScheduled, planPatch } from "../propagation/schedule/plan-patch.ts";
 import { planActivation } from "../propagation/match/lazy-activation.ts";
+import { concernedBindings } from "../propagation/concerns/concerned-bindings.ts";
 import { isUndivided, planDispatch } from "../propagation/dispatch/plan-dispatch.ts";
 import { heldByQuota } from "../propagation/dispatch/held-by-quota.ts";
 import { overQuota } from "../propagation/dispatch/plan-dispatched.ts";
@@ -266,6 +267,7 @@ export async function planCopies(
   if (release.assigned === "pending") return undefined;
   const plan = await planDispatch(binding, template, {
     works,
+    concerned: await concernedBindings(views, template),
     release: release.assigned,
     divide: (...what) => interpreter.divide(...what),
     retainedFields: (object) => interpreter.retainedFields(object),

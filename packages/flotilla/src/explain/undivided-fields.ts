@@ -21,7 +21,7 @@ export async function findUndivided(
 ): Promise<string | undefined> {
   const owner = interpreter.ownerOf("reviseReplicas", template);
   if (owner === undefined) return undefined;
-  const { bare, shares: all } = planDivision(binding, template, []);
+  const { bare, shares: all } = planDivision(binding, template, { works: [] });
   // As for new copies: the state of a rollout is not compared.
   const shares = all.map(({ cluster, replicas, isWhole }) => ({ cluster, replicas, isWhole }));
   try {

@@ -31,6 +31,7 @@ import type { ReleaseStandingOf } from "./aggregate/count-release.ts";
 import { createTemplateStatus } from "./aggregate/template-status.ts";
 import type { TemplateStatus } from "./aggregate/template-status.ts";
 import { createAttachController } from "./dependencies/attach-controller.ts";
+import { concernedBindings, concernedChanges } from "./concerns/concerned-bindings.ts";
 import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/dispatch-controller.ts";
 import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
@@ -324,6 +325,8 @@ function bindingStages(
       countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
       releaseOf: scope === namespacedScope ? deps.releases?.of : undefined,
       releaseChanges: scope === namespacedScope ? deps.releases?.changes() : undefined,
+      concernedBy: (template) => concernedBindings(views, template),
+      concernedChanges: scope === namespacedScope ? concernedChanges(bindings) : undefined,
       interpreter,
       ruleChanges: ruleChanges(),
       reportRuleFailure,

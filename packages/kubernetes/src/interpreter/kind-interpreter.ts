@@ -59,7 +59,24 @@ export interface Share {
    * returns a copy for it, that copy is applied; without one, the member's copy is removed.
    */
   leaving?: true;
+  /** For a kind that `concerns` workloads: these on the member. Unset if the hub propagates none of them. */
+  workloads?: WorkloadsOnMember;
 }
+
+/** The workloads that an object concerns, on one member. */
+export interface WorkloadsOnMember {
+  /** The replicas that the hub assigned to the member. */
+  replicas: number;
+  /** Pods that the member still has to update, or that are not available yet, as it last reported. */
+  unsettled: number;
+  /** Every member runs all replicas. */
+  isWhole: boolean;
+}
+
+/** The workloads whose pods an object concerns: a named one, or those whose pods have matching labels. */
+export type Concern =
+  | { readonly workload: { readonly apiVersion: string; readonly kind: string; readonly name: string } }
+  | { readonly pods: DeepReadonly<JsonObject> };
 
 export interface Dependency {
   apiVersion: string;
@@ -98,6 +115,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   conditions?: ConditionSums;
   isHealthy?(object: DeepReadonly<T>): boolean;
   dependencies?(object: DeepReadonly<T>): Dependency[];
+  /** For kinds that limit or change the pods of workloads in their namespace. */
+  concerns?(object: DeepReadonly<T>): Concern | undefined;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */
   prune?(template: DeepReadonly<T>): DeepReadonly<T>;
   /**

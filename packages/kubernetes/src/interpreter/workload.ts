@@ -54,7 +54,7 @@ export function reviseExisting<T extends DeepReadonly<KubernetesObject> & { read
 }
 
 /** Whether the controller has observed the newest spec: before that, the rest of the status does not describe it. */
-export function isObserved(workload: DeepReadonly<Workload>): boolean {
+export function isObserved(workload: DeepReadonly<KubernetesObject & { status?: object }>): boolean {
   return countIn(workload, "observedGeneration") === (workload.metadata.generation ?? 0);
 }
 

@@ -26,3 +26,9 @@ export function isDuplicated(shares: readonly Share[], replicas: number): boolea
 export function stayingOf(shares: readonly Share[]): readonly Share[] {
   return shares.some(({ leaving }) => leaving) ? shares.filter(({ leaving }) => !leaving) : shares;
 }
+
+/** Whether every member runs all replicas of the workloads that an object concerns, so that its numbers are not divided. */
+export function areWhole(shares: readonly Share[]): boolean {
+  const known = stayingOf(shares).flatMap(({ workloads }) => workloads ?? []);
+  return known.length > 0 && known.every(({ isWhole }) => isWhole);
+}

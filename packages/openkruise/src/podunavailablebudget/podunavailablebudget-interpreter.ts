@@ -1,19 +1,18 @@
-/** OpenKruise PodUnavailableBudget: every member enforces its own budget; the template shows the sums. */
-import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject, omitZero } from "@flotilla/base";
+/** OpenKruise PodUnavailableBudget: every member enforces its part of the budget; the template shows the sums. */
+import { isObject, omitZero } from "@flotilla/base";
 import { countIn, isObserved, observedGenerationOf, reflectFields, replaceStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { podTimesOf, sums } from "../interpreter/fleet.ts";
-
-interface PodUnavailableBudget extends KubernetesObject {
-  status?: JsonObject;
-}
+import { concernOf } from "../interpreter/concern.ts";
+import { divideBudget, type DividedBudget } from "./divide-budget.ts";
 
 const COUNTERS = ["unavailableAllowed", "currentAvailable", "desiredAvailable", "totalReplicas"];
 
-export const podUnavailableBudgetInterpreter: KindInterpreter<PodUnavailableBudget> = {
+export const podUnavailableBudgetInterpreter: KindInterpreter<DividedBudget> = {
   group: "policy.kruise.io",
   kind: "PodUnavailableBudget",
+  divide: divideBudget,
+  concerns: ({ spec }) => concernOf(spec),
   reflectStatus: (budget) => reflectFields(budget, [...COUNTERS, "disruptedPods", "unavailablePods"]),
   aggregateStatus(budget, items) {
     const disruptedPods = podTimesOf(items, "disruptedPods");

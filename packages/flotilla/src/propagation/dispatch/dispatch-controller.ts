@@ -55,6 +55,10 @@ export interface DispatchDependencies {
   releaseOf?: ReleaseOf | undefined;
   /** Bindings whose release gave a member something else. */
   releaseChanges?: Source<ObjectKey> | undefined;
+  /** The bindings of the workloads that a template concerns, such as a budget's. */
+  concernedBy(template: DeepReadonly<KubernetesObject>): Promise<readonly DeepReadonly<ResourceBinding>[]>;
+  /** Bindings whose objects may concern a workload that moved. */
+  concernedChanges?: Source<ObjectKey> | undefined;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
@@ -133,6 +137,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       { source: deps.ruleChanges },
       { source: deps.templateChanges },
       ...(deps.releaseChanges ? [{ source: deps.releaseChanges }] : []),
+      ...(deps.concernedChanges ? [{ source: deps.concernedChanges }] : []),
       ...overrideChanges(deps.bindings),
       // A Work that another client changed or deleted is restored.
       watch(Work, (event) => {
@@ -174,6 +179,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       if (release === "pending") return done;
       const plan = await planDispatch(binding, template, {
         works,
+        concerned: await deps.concernedBy(template),
         release,
         divide: (...what) => deps.interpreter.divide(...what),
         retainedFields: (object) => deps.interpreter.retainedFields(object),

@@ -9,6 +9,7 @@ import { failedRollbacks, heldRollout, unreturnedPods } from "@flotilla/openkrui
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout, UnreturnedPods } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { isDividedByReports } from "../../interpreter/concerns.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { withOwnPods } from "../pods-to-delete/member-pods.ts";
 import { namedPodsOf } from "../pods-to-delete/named-pods.ts";
@@ -28,6 +29,8 @@ export interface DispatchInput extends Pick<PlanWorks, "render">, Pick<Interpret
   works: readonly DeepReadonly<Work>[];
   /** The current time, for the record of a Job that moves. */
   now: string;
+  /** The bindings of the workloads that the template concerns; unset: none. */
+  concerned?: readonly Binding[] | undefined;
   /** The release that says which revision each member gets; unset: all get the template. */
   release?: TemplateRelease | undefined;
 }
@@ -89,11 +92,12 @@ function withoutRetired(works: readonly DeepReadonly<Work>[], { retired }: JobPl
 }
 
 /**
- * The replicas of a dependency were never counted, so there is nothing to divide; and a workload with components is
- * placed as a whole.
+ * The replicas of a dependency were never counted, so there is nothing to divide, except for kinds that have none; and a
+ * workload with components is placed as a whole.
  */
 export function isUndivided({ spec }: Binding): boolean {
-  return (spec.placement === undefined && Boolean(spec.requiredBy?.length)) || Boolean(spec.components?.length);
+  const isUncounted = spec.placement === undefined && Boolean(spec.requiredBy?.length);
+  return (isUncounted && !isDividedByReports(spec.resource)) || Boolean(spec.components?.length);
 }
 
 /** A rule that fails here fails for every copy too, and the Works report it; until then no member is relied on. */
@@ -118,7 +122,7 @@ async function planCopies(
 ): Promise<WorksPlan & Omit<DispatchPlan, "desired" | "isHandingOver" | "jobRecord">> {
   const { works, divide, render, release } = input;
   const { retained, memberDecides } = await fieldsOfMembers(template, input);
-  const { bare, shares } = planDivision(binding, template, works, memberDecides);
+  const { bare, shares } = planDivision(binding, template, { works, memberDecides, concerned: input.concerned });
   const named = namedPodsOf(binding);
   if (isUndivided(binding) && !release) {
     const whole = new Map(shares.filter(({ leaving }) => !leaving).map(({ cluster }) => [cluster, bare]));

@@ -11,7 +11,7 @@ async function plan(
   render: PlanWorks["render"] = (object) => ({ object }),
   works: PlanWorks["works"] = [],
 ): Promise<WorksPlan> {
-  const { bare, shares } = planDivision(binding, template, works);
+  const { bare, shares } = planDivision(binding, template, { works });
   return planWorks(binding, template, { copies: await createInterpreter().divide(bare, shares), render, works });
 }
 
@@ -163,7 +163,7 @@ describe("a member that is no longer a target", () => {
   const works = ["oslo", "rome"].map((cluster) => makeWork(cluster, "web").build());
 
   test("counts in the division while its Work exists", () => {
-    expect(planDivision(binding, template, works).shares).toEqual([
+    expect(planDivision(binding, template, { works }).shares).toEqual([
       { cluster: "oslo", replicas: 4, isUndelivered: true },
       { cluster: "rome", replicas: 0, leaving: true, isUndelivered: true },
     ]);
@@ -199,7 +199,7 @@ test.each([
     .with(({ spec }) => (spec.placement = { replicaScheduling: { replicaSchedulingType: type } }))
     .build();
 
-  expect(planDivision(binding, template, []).shares).toEqual([
+  expect(planDivision(binding, template, { works: [] }).shares).toEqual([
     { cluster: "oslo", replicas: 4, isWhole },
     { cluster: "rome", replicas: 4, isWhole },
   ]);

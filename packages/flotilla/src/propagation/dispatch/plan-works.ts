@@ -9,13 +9,15 @@ import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
+import { isConcerning } from "../../interpreter/concerns.ts";
 import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
 import type { Share } from "@flotilla/kubernetes";
 import { bindingId, bindingRecord } from "../bindings/binding-scope.ts";
+import { planWorkloads } from "../concerns/plan-workloads.ts";
 import { podsSince } from "../works/pods-since.ts";
 import { withoutRecords, withRecordsOf } from "../works/propagation-bookkeeping.ts";
 import type { Rendered } from "../override/renderer.ts";
-import { requestDigest, requestRecord } from "../works/request-digest.ts";
+import { partDigest, requestDigest, requestRecord } from "../works/request-digest.ts";
 import { isPurgedDirectly, leftDirectly, leftGracefully, targetsOf } from "../bindings/target-clusters.ts";
 import { dependencyOn } from "../members/unmanaged.ts";
 import {
@@ -74,16 +76,22 @@ export interface WorksPlan {
   failures: { cluster: string; error: unknown }[];
 }
 
-/**
- * `works` are the current Works of the binding: a member owns what it was given, for example its ordinals.
- * `memberDecides`: a rule leaves the partition or the strategy to the members.
- */
+/** What a division reads beside the binding and its template. */
+export interface DivisionInput {
+  /** The current Works of the binding: a member owns what it was given, for example its ordinals. */
+  readonly works: readonly DeepReadonly<Work>[];
+  /** A rule leaves the partition or the strategy to the members. */
+  readonly memberDecides?: boolean;
+  /** The bindings of the workloads that the template concerns. */
+  readonly concerned?: readonly DeepReadonly<ResourceBinding>[] | undefined;
+}
+
 export function planDivision(
   binding: DeepReadonly<ResourceBinding>,
   template: Template,
-  works: readonly DeepReadonly<Work>[],
-  memberDecides = false,
+  { works, memberDecides = false, concerned = [] }: DivisionInput,
 ): Division {
+  const workloads = planWorkloads(concerned);
   const observed = new Map(binding.status?.aggregatedStatus?.map(({ clusterName, status }) => [clusterName, status]));
   const given = new Map(works.map((work) => [work.metadata.namespace, work]));
   const { placement } = binding.spec;
@@ -99,6 +107,7 @@ export function planDivision(
       isWhole,
       observed: status !== undefined ? (status as Json) : undefined,
       memberDecides: memberDecides || undefined,
+      ...defined({ workloads: workloads.get(name) }),
       ...(work && givenIn(binding, name, work)),
     };
   };
@@ -289,7 +298,7 @@ function planWork(
       ...defined({ [UNMANAGED]: dependency === "released" ? "true" : undefined }),
     },
   );
-  const request = requestRecord(digest, manifest, before);
+  const request = requestRecord(isConcerning(template) ? partDigest(digest, manifest) : digest, manifest, before);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",

@@ -32,6 +32,15 @@ function partOf(template: Template): unknown {
   return [users(labels), users(annotations), generation === undefined ? releasedPart(template) : null];
 }
 
+/**
+ * The digest for a member's part of a number that follows the pods, such as a budget: it moves from member to member and
+ * back as often as pods do, and replaces none, so each part counts as asked for.
+ */
+export function partDigest(digest: string, copy: Template): string {
+  const { spec } = copy as { spec?: unknown };
+  return digestOf([digest, spec ?? null]);
+}
+
 const digestOf = (value: unknown): string => hash("sha256", JSON.stringify(value), "base64url").slice(0, 16);
 
 /** The record of the next Work. A copy that stays as it is keeps its record: a new one would be a write for nothing. */
