@@ -65,6 +65,7 @@ export const subjects: Readonly<Record<string, readonly string[]>> = {
   // Warnings to the writer of a policy or a template, from the pure functions of the stages that will read it.
   admission: ["override", "schedule"],
   bindings: [],
+  concerns: [],
   jobs: [],
   members: [],
   moves: [],

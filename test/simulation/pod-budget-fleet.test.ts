@@ -37,7 +37,9 @@ async function start(maxUnavailable: number): Promise<void> {
   await fleet.client.create(PodUnavailableBudget, "hub", budget(maxUnavailable));
   const cloneSet = makeCloneSet("shop/web")
     .replicas(6)
-    .with(({ spec }) => (spec.updateStrategy = { rollingUpdate: { maxUnavailable: "100%", podUpdatePolicy: "ReCreate" } }));
+    .with(
+      ({ spec }) => (spec.updateStrategy = { rollingUpdate: { maxUnavailable: "100%", podUpdatePolicy: "ReCreate" } }),
+    );
   await fleet.client.create(CloneSet, "hub", cloneSet.build());
   await fleet.run(60_000);
 }
@@ -56,7 +58,8 @@ const readyPods = async (): Promise<number> =>
     .flatMap(({ items }) => items)
     .filter(
       ({ metadata, status }) =>
-        !metadata.deletionTimestamp && status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True"),
+        !metadata.deletionTimestamp &&
+        status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True"),
     ).length;
 
 test("a budget of one pod lets a release pass from member to member, and never takes a second pod", async () => {
@@ -91,7 +94,12 @@ test("parts follow the pods, and a converged budget writes nothing", async () =>
   expect(await parts()).toEqual([1, 1, 0]);
 
   const { spec } = policy({ member2: 1, member3: 5 });
-  await fleet.client.patch(PropagationPolicy, { ...web, name: "all" }, { spec: copy(spec) as unknown as Json }, { type: "merge" });
+  await fleet.client.patch(
+    PropagationPolicy,
+    { ...web, name: "all" },
+    { spec: copy(spec) as unknown as Json },
+    { type: "merge" },
+  );
   await fleet.run(120_000);
 
   expect(await parts()).toEqual([undefined, 0, 2]);

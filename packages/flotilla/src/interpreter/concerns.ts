@@ -13,11 +13,6 @@ const kinds = new Map(knownKinds.map((kind) => [`${kind.group}/${kind.kind}`, ki
 const rulesOf = ({ apiVersion, kind }: KindRef): KindInterpreter | undefined =>
   kinds.get(`${parseApiVersion(apiVersion).group}/${kind}`);
 
-/** The kinds whose objects concern workloads. */
-export const concerningKinds: readonly Pick<KindInterpreter, "group" | "kind">[] = knownKinds.filter(
-  ({ concerns }) => concerns !== undefined,
-);
-
 export const isConcerning = (ref: KindRef): boolean => rulesOf(ref)?.concerns !== undefined;
 
 /** Undefined for other kinds, and for an object that concerns nothing. */

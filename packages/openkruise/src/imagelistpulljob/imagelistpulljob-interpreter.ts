@@ -6,13 +6,14 @@ import { isObject, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes, sums } from "../interpreter/fleet.ts";
-import { pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
+import { divideParallelism, pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 
 const COUNTERS = ["desired", "active", "completed", "succeeded"];
 
 export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImageListPullJob",
+  divide: divideParallelism,
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
   isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {

@@ -3,13 +3,14 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject, omitEmpty } from "@flotilla/base";
-import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
-import type { Dependency, KindInterpreter, StatusItem } from "@flotilla/kubernetes";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf, withSpecField } from "@flotilla/kubernetes";
+import type { Dependency, KindInterpreter, Share, StatusItem } from "@flotilla/kubernetes";
+import { countsPerCluster, stayingOf } from "../divide/scope.ts";
 import { addNames, jobTimes, sums } from "../interpreter/fleet.ts";
 
 /** Common fields of jobs that pull images. */
 export interface PullJob extends KubernetesObject {
-  spec?: { pullSecrets?: string[] };
+  spec?: { pullSecrets?: string[]; parallelism?: number | string };
   status?: JsonObject;
 }
 
@@ -19,6 +20,7 @@ const COMPLETED = "job has completed";
 export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImagePullJob",
+  divide: divideParallelism,
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
   isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {
@@ -37,6 +39,26 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
   isHealthy: ({ status }) => isObject(status) && countOf(status["failed"]) === 0,
   dependencies: pullSecrets,
 };
+
+/**
+ * The nodes that pull at the same time count the fleet. The nodes of a member are not known before it reports, and pulls
+ * that run would be rearranged, so each member gets the same part, at least one.
+ */
+export function divideParallelism(
+  job: DeepReadonly<PullJob>,
+  given: readonly Share[],
+): ReadonlyMap<string, DeepReadonly<PullJob>> {
+  const shares = stayingOf(given).filter(({ leaving }) => !leaving);
+  const parallelism = job.spec?.parallelism;
+  const isCopied = countsPerCluster(job) || typeof parallelism !== "number";
+  return new Map(
+    shares.map(({ cluster }, index) => {
+      if (isCopied) return [cluster, job];
+      const part = Math.floor((parallelism + shares.length - 1 - index) / shares.length);
+      return [cluster, withSpecField(job, "parallelism", Math.max(1, part))];
+    }),
+  );
+}
 
 /** The Secrets needed to pull images from a private registry. */
 export function pullSecrets({ metadata, spec }: DeepReadonly<PullJob>): Dependency[] {

@@ -241,3 +241,19 @@ for (const [which, { rules, status, want }] of Object.entries(health)) {
     expect(rules.isHealthy?.(object({ status }))).toBe(want);
   });
 }
+
+const parallelisms: Record<string, { parallelism: number | string | undefined; want: unknown[] }> = {
+  "is divided over the members": { parallelism: 5, want: [3, 2] },
+  "is at least one on each member": { parallelism: 1, want: [1, 1] },
+  "is copied as a percentage": { parallelism: "10%", want: ["10%", "10%"] },
+  "is copied when it is not set": { parallelism: undefined, want: [undefined, undefined] },
+};
+for (const [behaviour, { parallelism, want }] of Object.entries(parallelisms)) {
+  test(`the parallelism of an image pull job ${behaviour}`, () => {
+    const shares = ["oslo", "paris"].map((cluster) => ({ cluster, replicas: 0 }));
+    for (const rules of [pulls, listPulls]) {
+      const copies = rules.divide?.(object({ spec: { parallelism } }), shares) ?? new Map();
+      expect(Array.from(copies.values(), (copy) => (copy as { spec: JsonObject }).spec["parallelism"])).toEqual(want);
+    }
+  });
+}

@@ -1,18 +1,23 @@
 import { expect, test } from "vitest";
+import { defined } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { divideBudget, type DividedBudget } from "./divide-budget.ts";
 
 const budget = (spec: NonNullable<DividedBudget["spec"]>, annotations?: Record<string, string>): DividedBudget => ({
   apiVersion: "policy.kruise.io/v1beta1",
   kind: "PodUnavailableBudget",
-  metadata: { name: "web", namespace: "shop", ...(annotations && { annotations }) },
+  metadata: { name: "web", namespace: "shop", ...defined({ annotations }) },
   spec,
 });
 const share = (cluster: string, rest: Partial<Share> = {}): Share => ({ cluster, replicas: 0, isWhole: true, ...rest });
 const runs = (replicas: number, isWhole = false): Partial<Share> => ({
   workloads: { replicas, unsettled: 0, isWhole },
 });
-const reports = (totalReplicas: number, desiredAvailable: number, currentAvailable = totalReplicas): Partial<Share> => ({
+const reports = (
+  totalReplicas: number,
+  desiredAvailable: number,
+  currentAvailable = totalReplicas,
+): Partial<Share> => ({
   observed: { totalReplicas, desiredAvailable, currentAvailable },
 });
 
@@ -71,9 +76,9 @@ const cases: Record<string, { budget: DividedBudget; shares: Share[]; want: Reco
 };
 for (const [behaviour, { budget: given, shares, want }] of Object.entries(cases)) {
   test(behaviour, () => {
-    expect(Object.fromEntries(Array.from(divideBudget(given, shares), ([cluster, { spec }]) => [cluster, spec]))).toEqual(
-      want,
-    );
+    expect(
+      Object.fromEntries(Array.from(divideBudget(given, shares), ([cluster, { spec }]) => [cluster, spec])),
+    ).toEqual(want);
   });
 }
 

@@ -37,7 +37,8 @@ export function divideBudget(budget: Copy, shares: readonly Share[]): ReadonlyMa
 }
 
 function withParts(copies: readonly Copy[], { spec = {} }: Copy, shares: readonly Share[]): readonly Copy[] {
-  const field: Field = spec.minAvailable === undefined || spec.minAvailable === null ? "maxUnavailable" : "minAvailable";
+  const field: Field =
+    spec.minAvailable === undefined || spec.minAvailable === null ? "maxUnavailable" : "minAvailable";
   const amount = spec[field];
   if (typeof amount !== "number") return copies;
   const members = shares.map((share) => memberOf(share, field, spec.protectTotalReplicas !== undefined));
@@ -51,7 +52,7 @@ function memberOf({ observed, workloads, copy, leaving }: Share, field: Field, i
   const total = numberIn(status, "totalReplicas");
   const desired = numberIn(status, "desiredAvailable");
   const unavailable = Math.max(0, (total ?? 0) - (numberIn(status, "currentAvailable") ?? total ?? 0));
-  const given = (copy as Copy | undefined)?.spec?.[field];
+  const given = copy && (copy as Copy).spec?.[field];
   const dispatched = typeof given === "number" ? given : undefined;
   const enforced =
     field === "minAvailable" ? desired : desired !== undefined ? Math.max(0, (total ?? 0) - desired) : undefined;

@@ -87,8 +87,6 @@ export function inProportion(amount: number, members: readonly Pick<MemberPods, 
   if (total === 0) return weights;
   // An amount above the number of pods is divided as well.
   const times = Math.max(1, Math.ceil(amount / total));
-  return splitUpdated(
-    weights.map((weight) => weight * times),
-    amount,
-  );
+  const scaled = weights.map((weight) => weight * times);
+  return splitUpdated(scaled, amount);
 }

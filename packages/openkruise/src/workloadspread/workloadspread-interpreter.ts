@@ -1,9 +1,8 @@
 /**
- * OpenKruise WorkloadSpread: every member spreads its own pods over the subsets; the template sums the pods in each. A
+ * OpenKruise WorkloadSpread: every member spreads its own pods over its part of the subsets; the template sums the pods. A
  * subset without a limit is missing -1 pods, and so is its sum. Pods in creation or deletion are left out: they change
  * with every pod and last only seconds.
  */
-import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty } from "@flotilla/base";
 import {
   countOf,
@@ -15,16 +14,16 @@ import {
   textOf,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-
-interface WorkloadSpread extends KubernetesObject {
-  status?: JsonObject;
-}
+import { concernOf } from "../interpreter/concern.ts";
+import { divideSpread, type DividedSpread } from "./divide-spread.ts";
 
 const NO_LIMIT = -1;
 
-export const workloadSpreadInterpreter: KindInterpreter<WorkloadSpread> = {
+export const workloadSpreadInterpreter: KindInterpreter<DividedSpread> = {
   group: "apps.kruise.io",
   kind: "WorkloadSpread",
+  divide: divideSpread,
+  concerns: ({ spec }) => concernOf(spec && { targetRef: spec.targetRef }),
   reflectStatus(spread) {
     const reflected = reflectFields(spread, []);
     if (!isObject(reflected)) return reflected;

@@ -53,7 +53,7 @@ const isSameKind = (one: KindRef, other: KindRef): boolean =>
   one.kind === other.kind && parseApiVersion(one.apiVersion).group === parseApiVersion(other.apiVersion).group;
 
 /** The labels of a workload's pods; undefined for objects that run no pods. */
-export function podLabelsOf(workload: Template): Readonly<Record<string, string>> | undefined {
+function podLabelsOf(workload: Template): Readonly<Record<string, string>> | undefined {
   const { spec } = workload as { spec?: { template?: PodTemplateShape } };
   return spec?.template && isObject(spec.template.spec) ? (spec.template.metadata?.labels ?? {}) : undefined;
 }

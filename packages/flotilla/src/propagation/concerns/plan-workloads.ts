@@ -12,7 +12,8 @@ export function planWorkloads(bindings: readonly Binding[]): ReadonlyMap<string,
   const found = new Map<string, WorkloadsOnMember>();
   for (const binding of bindings) {
     const targets = targetsOf(binding.spec);
-    const isWhole = targets.length > 1 && binding.spec.placement?.replicaScheduling?.replicaSchedulingType !== "Divided";
+    const isWhole =
+      targets.length > 1 && binding.spec.placement?.replicaScheduling?.replicaSchedulingType !== "Divided";
     const unsettled = unsettledOn(binding);
     for (const { name, replicas = binding.spec.replicas ?? 0 } of targets) {
       const before = found.get(name);
@@ -34,12 +35,11 @@ export function changesWorkloads(before: Binding, after: Binding): boolean {
   return !isSame && !equalJson([...unsettledOn(before)], [...unsettledOn(after)]);
 }
 
-const placeIn = ({ spec }: Binding): Json =>
-  [
-    targetsOf(spec).map(({ name, replicas }) => [name, replicas ?? null]),
-    spec.replicas ?? null,
-    spec.placement?.replicaScheduling?.replicaSchedulingType ?? null,
-  ] as unknown as Json;
+const placeIn = ({ spec }: Binding): Json => [
+  targetsOf(spec).map(({ name, replicas }) => [name, replicas ?? null]),
+  spec.replicas ?? null,
+  spec.placement?.replicaScheduling?.replicaSchedulingType ?? null,
+];
 
 /** Where a partition holds pods back, the status says how many updated ones are expected. */
 function unsettledOn({ status }: Binding): ReadonlyMap<string, number> {
