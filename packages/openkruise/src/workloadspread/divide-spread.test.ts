@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { defined } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { divideLimits, divideSpread, type DividedSpread } from "./divide-spread.ts";
 
@@ -10,7 +11,7 @@ const spread = (maxReplicas: (number | string | undefined)[], kind = "CloneSet")
     targetRef: { apiVersion: "apps.kruise.io/v1beta1", kind, name: "web" },
     subsets: maxReplicas.map((max, index) => ({
       name: `s${index}`,
-      ...(max === undefined ? {} : { maxReplicas: max }),
+      ...defined({ maxReplicas: max }),
     })),
   },
 });
