@@ -55,6 +55,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   MemberDecides: "dispatch",
   PodsFound: "dispatch",
   PodsRolledBack: "dispatch",
+  TemplateFound: "dispatch",
 };
 /** Producers of eviction tasks that have Karmada's names. */
 const PRODUCERS: Readonly<Record<string, string>> = {

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import {
+  BINDING_FINALIZER,
   Cluster,
   ClusterPropagationPolicy,
   CronFederatedHpa,
@@ -7,6 +8,7 @@ import {
   FederatedResourceQuota,
   OverridePolicy,
   PropagationPolicy,
+  ResourceBinding,
   ResourceInterpreterCustomization,
   WorkloadRebalancer,
 } from "@flotilla/karmada";
@@ -26,7 +28,7 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { RolloutStrategy } from "@flotilla/flotilla";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { makeBinding, makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { otherWriters, pipeline } from "../../packages/flotilla/src/propagation/pipeline.ts";
 import { recordFieldWriters } from "./field-writers.ts";
 import type { FieldWriters } from "./field-writers.ts";
@@ -213,6 +215,14 @@ async function releaseCloneSet(): Promise<void> {
   const failing = { statusReflection: { luaScript: "function ReflectStatus(observedObj) error('broken') end" } };
   await patch(ResourceInterpreterCustomization, "mine", { spec: { customizations: { retention: null, ...failing } } });
   await fleet.run(MINUTE_MS);
+}
+
+/** What a deletion that orphans dependents leaves. */
+async function leaveBinding(): Promise<void> {
+  const gone = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name: "gone" } };
+  const left = makeBinding(gone).targets("member1");
+  await create(ResourceBinding, left.with(({ metadata }) => (metadata.finalizers = [BINDING_FINALIZER])).build());
+  await fleet.run(5_000);
 }
 
 /** Pods of an Advanced StatefulSet keep a release although its partition is raised. */
@@ -436,6 +446,7 @@ test("a running fleet writes every field of the table, and only the stage that t
   await failOverride();
   await scaleAutomatically();
   await countQuota();
+  await leaveBinding();
 
   const rows = [...pipeline.map(({ name, writes }) => ({ part: name, writes })), ...otherWriters].flatMap(
     ({ part, writes }) => writes.map((row) => ({ part, row })),

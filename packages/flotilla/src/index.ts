@@ -71,7 +71,7 @@ export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-conditi
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/find-problems.ts";
-export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK } from "./propagation/dispatch/plan-notice.ts";
+export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "./propagation/dispatch/plan-notice.ts";
 export { installedSteps } from "./install/admission-steps.ts";
 export {
   CONTROLLERS_NAME,

@@ -11,7 +11,7 @@ import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 import { contentsOf, renderContents, renderTargets } from "./deletion-contents.ts";
 import type { DeletionContents } from "./deletion-contents.ts";
-import { bindingOf, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
+import { bindingOf, findRemaining, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
 import type { Deletion } from "./wait-gone.ts";
 
 interface DeleteOptions {
@@ -44,11 +44,7 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
   for (const deletion of options.deletions) {
     const found = await find(client, deletion.kind, keyOf(deletion), { signal });
     if (found) existing.push(deletion);
-    else if (!options.ignoreNotFound)
-      throw new FlotillaError(
-        "NotFound",
-        `${wordsOf(deletion)} not found on the hub${await nearestObject(client, deletion, "delete", signal)}; nothing was deleted`,
-      );
+    else if (!options.ignoreNotFound) throw await absence(client, deletion, signal);
   }
   for (const deletion of existing)
     output.say(
@@ -81,6 +77,15 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
       () => "",
     );
   return 0;
+}
+
+async function absence(client: Client, deletion: Deletion, signal: AbortSignal): Promise<FlotillaError> {
+  const remaining = await findRemaining(client, deletion, signal);
+  const where =
+    remaining === undefined
+      ? `${await nearestObject(client, deletion, "delete", signal)}; nothing was deleted`
+      : `; nothing was deleted, and it is still ${remaining}`;
+  return new FlotillaError("NotFound", `${wordsOf(deletion)} not found on the hub${where}`);
 }
 
 /** Which members lose the object, and what is deleted with it. Pure. */

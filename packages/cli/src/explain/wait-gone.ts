@@ -10,6 +10,7 @@ import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { bindingName, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work, workName } from "@flotilla/karmada";
 import { missingControllers } from "../health/controllers-state.ts";
+import { leftBehind } from "../health/notices.ts";
 import { isForbidden } from "../members/members-places.ts";
 import type { Output } from "../output.ts";
 
@@ -83,12 +84,16 @@ function renderRemaining(works: readonly DeepReadonly<Work>[]): string | undefin
   return `on ${members.slice(0, MAX_MEMBERS).join(", ")}${more}`;
 }
 
-/** Where members still have an object that the hub does not have. */
+/** Where members still have an object that the hub does not have, and why. */
 export async function findRemaining(
   client: Client,
   deletion: Deletion,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const binding = await bindingOf(client, deletion, signal);
+  const left = binding && leftBehind(binding);
+  if (left)
+    return `${renderRemaining((await worksOf(client, deletion, signal)) ?? []) ?? "as a binding"}: ${left.seen} → run '${left.command}' to delete the copies`;
   return renderRemaining((await worksOf(client, deletion, signal)) ?? []);
 }
 

@@ -1,17 +1,18 @@
 /** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { PODS_FOUND, PODS_ROLLED_BACK } from "@flotilla/flotilla";
+import { PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
-  problem: "workload naming missing pods" | "rollout stopped";
+  problem: "workload naming missing pods" | "rollout stopped" | "binding without a template";
   text: string;
 }
 
 const PROBLEMS = {
   [PODS_FOUND]: "workload naming missing pods",
   [PODS_ROLLED_BACK]: "rollout stopped",
+  [TEMPLATE_FOUND]: "binding without a template",
 } as const;
 
 export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): BindingNotice[] {
@@ -21,3 +22,12 @@ export function noticesOf({ metadata, status }: DeepReadonly<ResourceBinding>): 
     return condition && condition.status !== "True" ? [{ problem, text: condition.message }] : [];
   });
 }
+
+/** What is left of an object that the hub does not have, and what to do; undefined if it is not left behind. */
+export function leftBehind(binding: DeepReadonly<ResourceBinding>): { seen: string; command: string } | undefined {
+  const left = noticesOf(binding).find(({ problem }) => problem === "binding without a template");
+  return left && { seen: left.text, command: removalOf(binding) };
+}
+
+const removalOf = ({ kind, metadata: { namespace, name } }: DeepReadonly<ResourceBinding>): string =>
+  `kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`;

@@ -119,17 +119,19 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
     ...(leaves.size === 0 ? [`nothing leaves ${member}`] : []),
     ...Array.from(
       leaves,
-      ([note, left]) => `leaves ${member}${note === "" ? "" : ` (${note})`}: ${nameResources(left)}`,
+      ([note, left]) =>
+        // One that is not named may be the one that holds the drain up.
+        `leaves ${member}${note === "" ? "" : ` (${note})`}: ${nameResources(left, left.length)}`,
     ),
     ...Array.from(blocked, ([reason, kept]) => `cannot leave ${member} (${reason}): ${nameResources(kept)}`),
     ...Array.from(stays, ([reason, kept]) => `stays on ${member} (${reason}): ${nameResources(kept)}`),
   ];
 }
 
-function nameResources(resources: readonly Pick<Remaining, "resource">[]): string {
-  const more = resources.length > MAX_NAMED ? `, and ${resources.length - MAX_NAMED} more` : "";
+function nameResources(resources: readonly Pick<Remaining, "resource">[], most = MAX_NAMED): string {
+  const more = resources.length > most ? `, and ${resources.length - most} more` : "";
   return `${resources
-    .slice(0, MAX_NAMED)
+    .slice(0, most)
     .map(({ resource }) => resource)
     .join(", ")}${more}`;
 }

@@ -135,6 +135,7 @@ export type Problem =
   | "policy selecting members without the kind"
   | "binding not scheduled"
   | "binding without a policy"
+  | "binding without a template"
   | "binding not applied"
   | "workload unhealthy"
   | "ManifestWork unhealthy"

@@ -7,7 +7,7 @@ import type { MemberStatus, Problem, UnhealthySummary, UnhealthyObject } from ".
 import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import type { BrokenProgram } from "../health/hub-programs.ts";
 import { joinCauses, nameMembers } from "../health/name-members.ts";
-import { noticesOf } from "../health/notices.ts";
+import { leftBehind, noticesOf } from "../health/notices.ts";
 import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { wrongClockText } from "../health/renewals.ts";
@@ -46,7 +46,8 @@ const RANKS: Readonly<Record<Problem, number>> = {
   "Placement unsatisfied": 24,
   "Work waiting for a deletion": 25,
   "binding without a policy": 26,
-  "binding suspended": 27,
+  "binding without a template": 27,
+  "binding suspended": 28,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Problem = "hub without controllers";
@@ -136,6 +137,9 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       if (said.length > 0) note("member not available", { kind: "member", metadata: { name } }, said.join(", "));
     },
     binding(binding) {
+      const left = leftBehind(binding);
+      // Whatever else is wrong with it cannot be mended without its template.
+      if (left) return note("binding without a template", binding, `${left.seen} → ${left.command}`);
       const { conditions, aggregatedStatus = [] } = binding.status ?? {};
       const scheduled = findCondition(conditions, "Scheduled");
       if (scheduled?.status === "False" && !lost.see(binding)) {

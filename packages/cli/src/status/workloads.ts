@@ -3,7 +3,7 @@ import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/ka
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isJobFinished, Job, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
-import { parseJobRecord } from "@flotilla/flotilla";
+import { parseJobRecord, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -162,6 +162,7 @@ function appliedOf(
   conditions: DeepReadonly<NonNullable<NonNullable<ResourceBinding["status"]>["conditions"]>>,
   isDeleting: boolean,
 ): string {
+  if (findCondition(conditions, TEMPLATE_FOUND)?.status === "False") return "NoTemplate";
   const dispatched = findCondition(conditions, "Dispatched");
   if (dispatched?.status === "False") return dispatched.reason;
   return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");

@@ -128,6 +128,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.conditions[MemberDecides]",
       "ResourceBinding.status.conditions[PodsFound]",
       "ResourceBinding.status.conditions[PodsRolledBack]",
+      "ResourceBinding.status.conditions[TemplateFound]",
     ],
   },
   {

@@ -9,7 +9,7 @@ import type { DoctorFinding, Moment } from "../check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
-import { noticesOf } from "../../health/notices.ts";
+import { leftBehind, noticesOf } from "../../health/notices.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
 
 /** Bindings without a policy that are named; more are counted. */
@@ -30,7 +30,8 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) " +
     "or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, " +
     "and for bindings that were never scheduled; one problem for all bindings whose objects no policy " +
-    "selects any longer. It is reported at once if no member fits for a reason that waiting does not " +
+    "selects any longer; a problem for each binding whose object the hub does not have " +
+    "(`TemplateFound`). It is reported at once if no member fits for a reason that waiting does not " +
     "remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until " +
     "then. A warning for each binding whose scheduling or dispatching is suspended, whose template names " +
     "pods that no member has (`PodsFound`), or whose raised partition does not roll pods back " +
@@ -54,6 +55,15 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
       if (isExempt(binding)) return [];
+      const left = leftBehind(binding);
+      if (left)
+        return [
+          {
+            ...findingOf(binding, left.seen),
+            fix: "Delete the binding, which deletes the copies on members, or apply the object again, which takes them over.",
+            commands: [left.command],
+          },
+        ];
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
       const { failed = [], fresh = [] } = Object.groupBy(

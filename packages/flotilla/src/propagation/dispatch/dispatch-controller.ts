@@ -5,7 +5,8 @@
  * FederatedResourceQuota.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
  * `MemberDecides` where a rule leaves fields of a release to the members, `PodsFound` where named pods are missing, and
- * `PodsRolledBack` where pods keep a release although the partition was raised; the record of a Job that moves.
+ * `PodsRolledBack` where pods keep a release although the partition was raised, and `TemplateFound` where a binding that
+ * nothing owns has no template; the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
 import { Work } from "@flotilla/karmada";
@@ -35,9 +36,9 @@ import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, overQuota, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
-import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_ROLLED_BACK } from "./plan-notice.ts";
+import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "./plan-notice.ts";
 import type { Notice } from "./plan-notice.ts";
-import { memberDecidesNotice, rolledBackNotice } from "./render-notices.ts";
+import { memberDecidesNotice, orphanNotice, rolledBackNotice } from "./render-notices.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -155,9 +156,15 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
-      // The deletion of the template deletes this binding, and finalize cleans up. A new object of the same name gets
-      // its own binding first.
-      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      // The deletion of the template deletes the binding that it owns, and finalize cleans up. A binding that it does
+      // not own any longer stays, and so do the copies, until it is deleted, or a new object of that name takes it over.
+      if (!template) {
+        notice(binding, key, TEMPLATE_FOUND, orphanNotice(binding));
+        return done;
+      }
+      // A new object of the same name gets its own binding first.
+      if (template.metadata.uid !== binding.spec.resource.uid) return done;
+      notice(binding, key, TEMPLATE_FOUND, undefined);
 
       const works = deps.worksOf(binding);
       const held = await heldByQuota(binding, template, deps);

@@ -12,6 +12,8 @@ export const MEMBER_DECIDES = "MemberDecides";
 export const PODS_FOUND = "PodsFound";
 /** Whether the pods that a raised partition asks for are rolled back. */
 export const PODS_ROLLED_BACK = "PodsRolledBack";
+/** Whether the hub has the template of a binding that nothing owns. */
+export const TEMPLATE_FOUND = "TemplateFound";
 
 export interface Notice {
   readonly status: "True" | "False" | "Unknown";
@@ -23,6 +25,7 @@ export interface Notice {
 const RESOLVED: Readonly<Record<string, Notice>> = {
   [MEMBER_DECIDES]: { status: "False", reason: "NoRule", message: "The template decides on all members." },
   [PODS_FOUND]: { status: "True", reason: "AllFound", message: "Members have every pod that is named." },
+  [TEMPLATE_FOUND]: { status: "True", reason: "Found", message: "The hub has the template." },
   [PODS_ROLLED_BACK]: {
     status: "True",
     reason: "AsAsked",

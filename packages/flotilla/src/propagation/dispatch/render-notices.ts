@@ -1,5 +1,8 @@
 /** The texts of the conditions of `plan-notice.ts`. Pure. */
 import type { UnreturnedPods } from "@flotilla/openkruise";
+import { controllerOf } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ResourceBinding } from "@flotilla/karmada";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import type { Notice } from "./plan-notice.ts";
 
@@ -43,3 +46,21 @@ export function rolledBackNotice(unreturned: readonly UnreturnedPods[] = []): No
 
 /** What rolls such pods back. */
 export const RETURN_ADVICE = "release the previous template to replace them";
+
+/**
+ * For a binding whose template the hub does not have. Garbage collection deletes one that has an owner; a deletion that
+ * orphans dependents removes the owner. Whether someone asked for that is not recorded: the copies stay.
+ */
+export function orphanNotice(binding: DeepReadonly<ResourceBinding>): Notice | undefined {
+  const { resource } = binding.spec;
+  if (controllerOf(binding)) return undefined;
+  const cause =
+    resource.kind === "Job"
+      ? "by --cascade=orphan, or without a propagation policy, which the API takes for the same of a Job"
+      : "by --cascade=orphan";
+  return {
+    status: "False",
+    reason: "NoTemplate",
+    message: `${resource.kind} ${resource.name} is not on the hub, and nothing owns its binding, so members keep the copies; a deletion leaves it so ${cause}`,
+  };
+}

@@ -202,7 +202,8 @@ export const strategyFields = {
   ),
   maxUnavailable: s.optional(
     s.intOrString(
-      "How many pods of the workload the release may make unavailable at once, over all members. Pods of " +
+      "How many pods of the workload the release may make unavailable at once, over all members; a percentage is " +
+        "of all its pods, rounded up. Pods of " +
         "members that cannot be observed count as unavailable. If unset, the template's own budget is " +
         "divided.",
     ),
