@@ -82,9 +82,9 @@ const REQUEST_TIMEOUT_MS = 60_000;
  * Watches end after this long, or up to twice as long at random, so that many watches do not restart together; as in
  * client-go.
  */
-const WATCH_SECONDS = 300;
+export const WATCH_SECONDS = 300;
 /** A server that has not ended a watch after this long is considered dead. */
-const WATCH_GRACE_SECONDS = 30;
+export const WATCH_GRACE_SECONDS = 30;
 
 export function createHttp2Transport(options: Http2TransportOptions): Transport {
   const {

@@ -27,6 +27,7 @@ export {
   serverExtensions,
 } from "./kubeconfig.ts";
 export type { Kubeconfig } from "./kubeconfig.ts";
+export { createProxiedTransport } from "./proxied-transport.ts";
 export { readJson, readText } from "./read-text.ts";
 export { METHODS, PATCH_MEDIA_TYPES, queryText, resourcePath } from "./request-path.ts";
 export { UNTRUSTED_LIMITS } from "./response-limits.ts";

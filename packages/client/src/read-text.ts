@@ -9,7 +9,8 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Its resources have ten values each. */
 const MAX_VALUES = 400_000;
 
-async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+/** Throws when the body is longer. */
+export async function readBytes(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
   const received = new CollectedBytes();
   for await (const chunk of body) {
     received.add(chunk);

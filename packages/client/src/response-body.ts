@@ -99,7 +99,10 @@ export async function* chunksOf(body: Readable): AsyncGenerator<Uint8Array> {
 }
 
 /** The text response of an intermediate proxy becomes a Status with the same code. */
-export function readFailure({ status: code, headers }: HttpResponse, body: Buffer): ApiError {
+export function readFailure(
+  { status: code, headers }: Pick<HttpResponse, "status" | "headers">,
+  body: Buffer,
+): ApiError {
   const text = body.toString("utf8");
   const status = countJsonValues(body, MAX_STATUS_VALUES) > MAX_STATUS_VALUES ? undefined : parseStatus(text);
   if (status) return new ApiError(status);

@@ -14,6 +14,7 @@ const copy = (member: string, health: Health): CopyRow => ({
   message: "",
   drift: "",
   live: true,
+  notLive: "",
   partition: "",
   images: [],
   pods: [],
@@ -27,6 +28,7 @@ const view = (copies: CopyRow[]): ObjectView => ({
   conditions: [],
   copies,
   moreCopies: 0,
+  notes: [],
 });
 const words = (health: Health, count: number): string => `${count} ${health}`;
 

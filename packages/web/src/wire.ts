@@ -154,6 +154,8 @@ export interface CopyRow {
   drift: string;
   /** The copy is read from the member now; otherwise this is what the member last reported. */
   live: boolean;
+  /** Why it is not live; empty when it is, or when the member is not read. */
+  notLive: string;
   partition: string;
   images: readonly string[];
   pods: readonly PodRow[];
@@ -170,6 +172,8 @@ export interface ObjectView {
   binding: string;
   conditions: readonly { type: string; status: string; reason: string; message: string; at: string }[];
   copies: readonly CopyRow[];
+  /** What could not be read, and is therefore missing here. */
+  notes: readonly string[];
   /** Members whose copies are not listed because there are too many. */
   moreCopies: number;
 }

@@ -5,7 +5,7 @@ import { HUB } from "@flotilla/apimachinery";
 import type { Clock } from "@flotilla/base";
 import { loadWebSockets, readText, resourcePath } from "@flotilla/client";
 import { reasonIn } from "./json-access.ts";
-import { memberPath } from "./member-copies.ts";
+import { memberPath } from "./member-path.ts";
 import type { Viewer } from "./viewers.ts";
 
 export interface ExecOptions {

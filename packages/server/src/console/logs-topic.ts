@@ -13,9 +13,10 @@ import type { Client } from "@flotilla/client";
 import { Pod } from "@flotilla/kubernetes";
 import type { LogLine, LogsMessage, ObjectRef } from "@flotilla/web";
 import { numberOf, objectAt, objectsAt, pause, reasonIn, selectorOf, textAt } from "./json-access.ts";
+import type { ReadonlyObject } from "./json-access.ts";
 import { createLogPosition } from "./log-position.ts";
 import type { LogPosition } from "./log-position.ts";
-import { memberPath } from "./member-copies.ts";
+import { memberPath } from "./member-path.ts";
 import { MAX_OPEN, planFollows, sourceId } from "./plan-follows.ts";
 import type { FoundContainer, KnownContainer } from "./plan-follows.ts";
 
@@ -174,7 +175,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     const isWanted = ({ pod, container }: FoundContainer): boolean =>
       (options.pod === undefined || options.pod === pod) &&
       (options.container === undefined || options.container === container);
-    const found = (pods: readonly JsonObject[], hasMore: boolean): FoundPods => ({
+    const found = (pods: readonly ReadonlyObject[], hasMore: boolean): FoundPods => ({
       containers: pods.flatMap((pod) => containersOf(member, pod)).filter(isWanted),
       hasMore,
     });
@@ -251,7 +252,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
   await Promise.all(following);
 }
 
-function containersOf(member: string, pod: JsonObject): FoundContainer[] {
+function containersOf(member: string, pod: ReadonlyObject): FoundContainer[] {
   const name = textAt(objectAt(pod, "metadata"), "name");
   const statuses = new Map(
     objectsAt(objectAt(pod, "status"), "containerStatuses").map((status) => [textAt(status, "name"), status]),

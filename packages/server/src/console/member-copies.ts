@@ -9,10 +9,10 @@ import { FlotillaError, isObject } from "@flotilla/base";
 import type { Clock, JsonObject, Log } from "@flotilla/base";
 import { createKindResolver, createWatchDecoder, queryText, resourcePath } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { Cluster } from "@flotilla/karmada";
 import { workloadId } from "@flotilla/web";
 import type { ObjectRef } from "@flotilla/web";
 import { objectAt, pause, textAt } from "./json-access.ts";
+import { memberPath } from "./member-path.ts";
 import type { LiveCopy } from "./fleet-rows.ts";
 
 export interface MemberCopies {
@@ -51,18 +51,6 @@ const COUNTS: ReadonlySet<string> = new Set([
   "StatefulSet",
   "UnitedDeployment",
 ]);
-
-export function memberPath(member: string, path: string): string {
-  const proxy = resourcePath({
-    cluster: HUB,
-    group: Cluster.group,
-    version: Cluster.storageVersion,
-    resource: Cluster.plural,
-    name: member,
-    subresource: "proxy",
-  });
-  return `${proxy}${path}`;
-}
 
 export function createMemberCopies({ client, clock, log, onChange }: MemberCopiesOptions): MemberCopies {
   const kinds = createKindResolver({ client, cluster: HUB });

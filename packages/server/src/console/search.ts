@@ -1,12 +1,13 @@
 /** Searches objects of the hub and pods of all members by name, label and image. */
 import { HUB } from "@flotilla/apimachinery";
 import { FlotillaError, isObject, omitZero } from "@flotilla/base";
-import type { Clock, Json, JsonObject } from "@flotilla/base";
+import type { Clock, Json } from "@flotilla/base";
 import { queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Cluster } from "@flotilla/karmada";
 import { labelsText, objectAt, objectsAt, textAt } from "./json-access.ts";
-import { memberPath } from "./member-copies.ts";
+import type { ReadonlyObject } from "./json-access.ts";
+import { memberPath } from "./member-path.ts";
 
 const MAX_RESULTS = 200;
 const PAGE = 500;
@@ -57,7 +58,7 @@ export async function searchFleet(client: Client, text: string, clock: Clock, ou
   return { hits: hits.map((hit) => ({ ...hit })), notes, total };
 }
 
-async function* podsOf(client: Client, member: string, signal: AbortSignal): AsyncGenerator<JsonObject> {
+async function* podsOf(client: Client, member: string, signal: AbortSignal): AsyncGenerator<ReadonlyObject> {
   const path = resourcePath({ cluster: HUB, group: "", version: "v1", resource: "pods" });
   let next = "";
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -80,7 +81,7 @@ async function* podsOf(client: Client, member: string, signal: AbortSignal): Asy
   }
 }
 
-function match(member: string, pod: JsonObject, wanted: string): Hit | undefined {
+function match(member: string, pod: ReadonlyObject, wanted: string): Hit | undefined {
   const metadata = objectAt(pod, "metadata");
   const name = textAt(metadata, "name");
   const hit = { member, kind: "Pod", namespace: textAt(metadata, "namespace"), name };

@@ -164,7 +164,10 @@ export async function openStream(
     });
   }
   function fail(sub: number, reason: string): void {
-    if (!subscriptions.delete(sub)) return;
+    const subscription = subscriptions.get(sub);
+    if (!subscription) return;
+    subscriptions.delete(sub);
+    subscription.stop.abort();
     write(encode({ sub, error: reason }));
   }
   async function open(sub: number, topic: Topic, signal: AbortSignal): Promise<void> {
@@ -206,6 +209,7 @@ export async function openStream(
         return openObjectTopic({
           client,
           clock,
+          log,
           ref: refOf(topic.ref),
           isReady,
           send,

@@ -1,6 +1,7 @@
 /** A hub for tests of the console: each path has an answer that the test gives, as JSON or as a stream it writes to. */
+import { INITIAL_EVENTS_END } from "@flotilla/client";
 import type { Client, RawResponse } from "@flotilla/client";
-import type { JsonObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 
 /** An answer that does not end by itself. */
 interface TestStream {
@@ -112,3 +113,25 @@ function openStream(
     },
   };
 }
+
+let versions = 0;
+
+/** One line of a watch. */
+export function watchEvent(
+  type: "ADDED" | "MODIFIED" | "DELETED",
+  object: string | { metadata: { name: string; namespace: string }; [field: string]: Json },
+): string {
+  const whole = typeof object === "string" ? { metadata: { name: object, namespace: "shop" } } : object;
+  versions += 1;
+  const metadata = { uid: whole.metadata.name, resourceVersion: String(versions), ...whole.metadata };
+  return `${JSON.stringify({ type, object: { ...whole, metadata } })}\n`;
+}
+
+/** The lines of a complete list at the start of a watch. */
+export const watchEvents = (...objects: Parameters<typeof watchEvent>[1][]): string[] => [
+  ...objects.map((object) => watchEvent("ADDED", object)),
+  `${JSON.stringify({
+    type: "BOOKMARK",
+    object: { metadata: { resourceVersion: "100", annotations: { [INITIAL_EVENTS_END]: "true" } } },
+  })}\n`,
+];

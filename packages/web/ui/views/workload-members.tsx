@@ -42,7 +42,9 @@ export function MembersTab({ view }: TabProps) {
               <span class="muted">{t("{count} of the newest version", { count: copy.updated })}</span>
             )}
             {copy.partition !== "" && <span class="muted mono">partition {copy.partition}</span>}
-            <span class={`tag end ${copy.live ? "good" : ""}`}>{copy.live ? t("live") : t("last report")}</span>
+            <span class={`tag end ${copy.live ? "good" : ""}`} title={copy.notLive}>
+              {copy.live ? t("live") : t("last report")}
+            </span>
           </header>
           {copy.message !== "" && <p class="bad">{copy.message}</p>}
           {copy.drift !== "" && <p class="busy">{copy.drift}</p>}

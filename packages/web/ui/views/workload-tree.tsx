@@ -149,7 +149,11 @@ function CopyDetail({ copy }: { copy: CopyRow }) {
         label={copy.member}
       />
       {formatShare(copy.ready, copy.desired)}
-      {!copy.live && <em class="tag">{t("last report")}</em>}
+      {!copy.live && (
+        <em class="tag" title={copy.notLive}>
+          {t("last report")}
+        </em>
+      )}
     </span>
   );
 }

@@ -82,6 +82,11 @@ export function WorkloadView({ route }: ViewProps) {
           </a>
         ))}
       </nav>
+      {view?.notes.map((note) => (
+        <p key={note} class="bad object-note">
+          {note}
+        </p>
+      ))}
       {error !== "" ? <Failed reason={error} /> : view ? <Tab name={tab} view={view} route={route} /> : <Loading />}
     </div>
   );
