@@ -94,17 +94,24 @@ export function createFleetFeed({ client, scope, summaries, clock, log }: FleetF
     membersDirty = true;
     schedule();
   };
-  const copies: MemberCopies = createMemberCopies({ client, clock, log, onChange: touch });
+  const copies: MemberCopies = createMemberCopies({
+    client,
+    clock,
+    log,
+    namespaces: scope.namespaces,
+    onChange: touch,
+  });
 
   const stops = [
     ...bindings.map((informer) =>
       informer.subscribe(({ object, deleted }) => {
         const { apiVersion, kind, namespace = "", name } = object.spec.resource;
         const id = workloadId({ apiVersion, kind, namespace, name });
-        if (deleted) sources.delete(id);
-        else {
+        if (deleted) {
+          if (sources.delete(id)) copies.release({ apiVersion, kind });
+        } else {
+          if (!sources.has(id)) copies.want({ apiVersion, kind });
           sources.set(id, object);
-          copies.want({ apiVersion, kind }, scope.namespaces);
         }
         touch(id);
       }),

@@ -5,21 +5,26 @@
  * is one watch per member and kind, so beyond a number of them the rows show what bindings have.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, isObject } from "@flotilla/base";
-import type { Clock, JsonObject, Log } from "@flotilla/base";
-import { createKindResolver, createWatchDecoder, queryText, resourcePath } from "@flotilla/client";
+import { defined, isObject } from "@flotilla/base";
+import type { Clock, DeepReadonly, JsonObject, Log } from "@flotilla/base";
+import { createKindResolver } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { workloadId } from "@flotilla/web";
 import type { ObjectRef } from "@flotilla/web";
-import { objectAt, pause, textAt } from "./json-access.ts";
-import { memberPath } from "./member-path.ts";
 import type { LiveCopy } from "./fleet-rows.ts";
+import { pause } from "./json-access.ts";
+import { planCopyWatches } from "./plan-copy-watches.ts";
+import { watchObjects } from "./watched-objects.ts";
+import type { WatchedObjects } from "./watched-objects.ts";
 
 export interface MemberCopies {
-  /** A kind that workloads have. */
-  want(kind: { apiVersion: string; kind: string }, namespaces: readonly string[] | undefined): void;
+  /** A workload has this kind; every call is matched by one of `release`. */
+  want(kind: WorkloadKind): void;
+  release(kind: WorkloadKind): void;
   setMembers(members: readonly { name: string }[]): void;
   find(member: string, ref: ObjectRef): LiveCopy | undefined;
+  /** Whether all copies are watched. */
   isLive(): boolean;
   close(): void;
 }
@@ -28,19 +33,40 @@ export interface MemberCopiesOptions {
   client: Client;
   clock: Clock;
   log: Log;
+  /** The namespaces that the viewer may see; undefined is all. */
+  namespaces: readonly string[] | undefined;
   /** Called with the id of a workload whose copy changed. */
   onChange(id: string): void;
 }
 
-/** A kind, in one namespace or in all. */
-interface Wanted {
-  apiVersion: string;
-  kind: string;
-  namespace: string | undefined;
+type WorkloadKind = Pick<ObjectRef, "apiVersion" | "kind">;
+
+interface Want {
+  ref: WorkloadKind;
+  /** How many workloads have the kind. */
+  count: number;
+  /** Unset until the hub has answered how it serves the kind. */
+  kind: AnyKind | undefined;
+  stop: AbortController;
 }
 
-const MAX_WATCHES = 200;
+interface CopiesOfKind {
+  member: string;
+  ref: WorkloadKind;
+  kind: AnyKind;
+  /** Empty for all. */
+  namespace: string;
+}
+
+interface Watched {
+  objects: WatchedObjects<KubernetesObject & JsonObject>;
+  copies: Map<string, LiveCopy>;
+  isLive: boolean;
+}
+
 const RETRY_MS = 2_000;
+/** Of one kind on one member; rows beyond it show what bindings have. */
+const MAX_COPIES = 20_000;
 
 /** Kinds with pods: their status changes often. Others are well when they are applied. */
 const COUNTS: ReadonlySet<string> = new Set([
@@ -52,124 +78,102 @@ const COUNTS: ReadonlySet<string> = new Set([
   "UnitedDeployment",
 ]);
 
-export function createMemberCopies({ client, clock, log, onChange }: MemberCopiesOptions): MemberCopies {
+export function createMemberCopies(options: MemberCopiesOptions): MemberCopies {
+  const { client, clock, log, namespaces = [""], onChange } = options;
   const kinds = createKindResolver({ client, cluster: HUB });
-  const wanted = new Map<string, Wanted>();
+  /** By API version and kind. */
+  const wants = new Map<string, Want>();
   let members: readonly string[] = [];
-  const running = new Map<string, AbortController>();
-  /** By member and id. */
-  const copies = new Map<string, Map<string, LiveCopy>>();
-  const closing = new AbortController();
+  /** By member, kind and namespace. */
+  const running = new Map<string, Watched>();
+  let isComplete = true;
 
   function update(): void {
-    const needed = new Map(
-      members.flatMap((member) =>
-        Array.from(wanted, ([id, kind]): [string, { member: string; kind: Wanted }] => [
-          `${member} ${id}`,
-          { member, kind },
-        ]),
-      ),
+    const served = Array.from(wants).flatMap(([id, { kind }]) => (kind ? [id] : []));
+    const plan = planCopyWatches(
+      members,
+      served.flatMap((id) => namespaces.map((namespace) => `${id}/${namespace}`)),
     );
-    if (needed.size > MAX_WATCHES) needed.clear();
-    for (const [key, stop] of running)
-      if (!needed.has(key)) {
-        stop.abort();
+    isComplete = plan.isComplete;
+    for (const [key, { objects, copies }] of running)
+      if (!plan.watches.has(key)) {
         running.delete(key);
-        copies.delete(key);
+        objects.close();
+        for (const id of copies.keys()) onChange(id);
       }
-    for (const [key, { member, kind }] of needed) {
-      if (running.has(key)) continue;
-      const stop = new AbortController();
-      running.set(key, stop);
-      void follow(key, member, kind, AbortSignal.any([closing.signal, stop.signal]));
+    for (const [key, { member, want }] of plan.watches) {
+      const slash = want.lastIndexOf("/");
+      const wanted = wants.get(want.slice(0, slash));
+      if (!running.has(key) && wanted?.kind)
+        running.set(key, watch({ member, ref: wanted.ref, kind: wanted.kind, namespace: want.slice(slash + 1) }));
     }
   }
 
-  async function follow(key: string, member: string, ref: Wanted, signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      try {
-        const kind = await kinds.resolve(ref);
-        await watchOnce(key, member, ref, kind, signal);
-      } catch (error) {
-        if (signal.aborted) return;
-        // A member that is away, or does not serve the kind: its cells show what the hub knows.
-        log.debug("watching copies on a member failed", { member, kind: ref.kind, error });
-        copies.delete(key);
-      }
-      await pause(clock, RETRY_MS, signal);
-    }
-  }
-
-  async function watchOnce(
-    key: string,
-    member: string,
-    ref: Wanted,
-    kind: AnyKind,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const path = resourcePath({
-      cluster: HUB,
-      group: kind.group,
-      version: kind.storageVersion,
-      resource: kind.plural,
-      namespace: ref.namespace,
-    });
-    const query = {
-      watch: "true",
-      sendInitialEvents: "true",
-      resourceVersionMatch: "NotOlderThan",
-      allowWatchBookmarks: "true",
-    };
-    const { status, body } = await client.raw(
-      {
-        method: "GET",
-        path: `${memberPath(member, path)}${queryText(query)}`,
-        cluster: HUB,
-        headers: { accept: "application/json" },
+  function watch({ member, ref, kind, namespace }: CopiesOfKind): Watched {
+    const copies = new Map<string, LiveCopy>();
+    const objects = watchObjects({
+      client,
+      clock,
+      log,
+      kind,
+      member,
+      select: { namespace: namespace || undefined },
+      maxObjects: MAX_COPIES,
+      keep: slim,
+      onObject({ metadata, spec, status }, deleted) {
+        const { namespace: own = "", name } = metadata;
+        const id = workloadId({ ...ref, namespace: own, name });
+        if (deleted) copies.delete(id);
+        else copies.set(id, { spec: isObject(spec) ? spec : undefined, status: isObject(status) ? status : undefined });
+        onChange(id);
       },
-      signal,
-    );
-    if (status !== 200) {
-      for await (const _ of body) break;
-      throw new FlotillaError("Member", `status ${status}`);
-    }
-    const decoder = createWatchDecoder();
-    const found = new Map<string, LiveCopy>();
-    copies.set(key, found);
-    try {
-      for await (const chunk of body) {
-        const { events, failure } = decoder.push(chunk);
-        for (const { type, object } of events) {
-          if (type === "BOOKMARK") continue;
-          const metadata = objectAt(object, "metadata");
-          const id = workloadId({
-            apiVersion: ref.apiVersion,
-            kind: ref.kind,
-            namespace: textAt(metadata, "namespace"),
-            name: textAt(metadata, "name"),
-          });
-          if (type === "DELETED") found.delete(id);
-          else found.set(id, slim(object));
-          onChange(id);
-        }
-        if (failure) throw failure;
+      onChange() {
+        // A member that is away: its cells show what the hub knows.
+        const isLive = objects.isLive();
+        if (watched.isLive === isLive) return;
+        watched.isLive = isLive;
+        for (const id of copies.keys()) onChange(id);
+      },
+    });
+    const watched: Watched = { objects, copies, isLive: false };
+    return watched;
+  }
+
+  async function resolve(want: Want): Promise<void> {
+    while (!want.stop.signal.aborted) {
+      try {
+        want.kind = await kinds.resolve(want.ref);
+        if (!want.stop.signal.aborted) update();
+        return;
+      } catch (error) {
+        log.debug("the hub does not serve a kind of workloads", { kind: want.ref.kind, error });
       }
-    } finally {
-      decoder.close();
+      await pause(clock, RETRY_MS, want.stop.signal);
     }
   }
 
   return {
-    want({ apiVersion, kind }, namespaces) {
+    want({ apiVersion, kind }) {
       if (!COUNTS.has(kind)) return;
-      let isNew = false;
-      for (const namespace of namespaces ?? [undefined]) {
-        const id = `${apiVersion}/${kind}/${namespace ?? ""}`;
-        if (wanted.has(id)) continue;
-        wanted.set(id, { apiVersion, kind, namespace });
-        isNew = true;
+      const id = `${apiVersion}/${kind}`;
+      const known = wants.get(id);
+      if (known) {
+        known.count += 1;
+        return;
       }
-      if (isNew) update();
+      const want: Want = { ref: { apiVersion, kind }, count: 1, kind: undefined, stop: new AbortController() };
+      wants.set(id, want);
+      void resolve(want);
+    },
+    release({ apiVersion, kind }) {
+      const id = `${apiVersion}/${kind}`;
+      const want = wants.get(id);
+      if (!want) return;
+      want.count -= 1;
+      if (want.count > 0) return;
+      want.stop.abort();
+      wants.delete(id);
+      update();
     },
     setMembers(next) {
       const names = next.map(({ name }) => name);
@@ -178,20 +182,32 @@ export function createMemberCopies({ client, clock, log, onChange }: MemberCopie
       update();
     },
     find(member, ref) {
-      const id = workloadId(ref);
-      const kind = `${member} ${ref.apiVersion}/${ref.kind}/`;
-      return copies.get(kind)?.get(id) ?? copies.get(`${kind}${ref.namespace}`)?.get(id);
+      const key = `${member} ${ref.apiVersion}/${ref.kind}/`;
+      const watched = running.get(key) ?? running.get(`${key}${ref.namespace}`);
+      return watched?.isLive ? watched.copies.get(workloadId(ref)) : undefined;
     },
-    isLive: () => running.size > 0,
-    close: () => closing.abort(),
+    isLive: () => running.size > 0 && isComplete,
+    close() {
+      for (const { stop } of wants.values()) stop.abort();
+      for (const { objects } of running.values()) objects.close();
+      running.clear();
+    },
   };
 }
 
 /** The numbers that rows show. */
-function slim({ spec, status }: JsonObject): LiveCopy {
+function slim(object: DeepReadonly<KubernetesObject & JsonObject>): DeepReadonly<KubernetesObject & JsonObject> {
+  const { apiVersion, kind, spec, status } = object;
+  const { name, namespace, uid, resourceVersion } = object.metadata;
   const counts = isObject(status)
     ? Object.fromEntries(Object.entries(status).filter(([, value]) => typeof value === "number"))
     : undefined;
   const replicas = isObject(spec) ? spec["replicas"] : undefined;
-  return { spec: replicas === undefined ? {} : { replicas }, status: counts };
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...defined({ namespace, uid, resourceVersion }) },
+    spec: defined({ replicas }),
+    ...defined({ status: counts }),
+  };
 }
