@@ -131,9 +131,12 @@ async function forward(
 }
 
 async function readRights(viewer: Viewer, { questions }: JsonObject, signal: AbortSignal): Promise<Json> {
-  const asked = (Array.isArray(questions) ? questions : []).filter(isObject).slice(0, MAX_QUESTIONS);
+  if (!Array.isArray(questions) || !questions.every((each) => isObject(each)))
+    throw new UsageError("the field questions is not a list of objects");
+  if (questions.length > MAX_QUESTIONS)
+    throw new UsageError(`${questions.length} questions are too many; ask at most ${MAX_QUESTIONS} at once`);
   return Promise.all(
-    asked.map((each) => {
+    questions.map((each) => {
       const access = Object.fromEntries(
         ["verb", "group", "resource", "subresource", "namespace", "name"].flatMap((field) =>
           typeof each[field] === "string" && each[field] !== "" ? [[field, each[field]]] : [],

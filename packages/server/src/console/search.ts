@@ -1,11 +1,11 @@
 /** Searches objects of the hub and pods of all members by name, label and image. */
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, isObject, omitZero } from "@flotilla/base";
+import { FlotillaError, isObject, messageOf, omitZero } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
 import { queryText, readJson, readText, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Cluster } from "@flotilla/karmada";
-import { labelsText, objectAt, objectsAt, textAt } from "./json-access.ts";
+import { labelsText, objectAt, objectsAt, reasonIn, textAt } from "./json-access.ts";
 import type { ReadonlyObject } from "./json-access.ts";
 import { memberPath } from "./member-path.ts";
 
@@ -39,7 +39,8 @@ export async function searchFleet(client: Client, text: string, clock: Clock, ou
     await Promise.all(
       items.map(async ({ metadata: { name: member } }) => {
         try {
-          for await (const pod of podsOf(client, member, signal)) {
+          const omit = (): void => void notes.push(`${member}: only the first ${PAGE * MAX_PAGES} pods were searched`);
+          for await (const pod of podsOf(client, member, { signal, omit })) {
             const hit = match(member, pod, wanted);
             if (!hit) continue;
             total += 1;
@@ -47,7 +48,7 @@ export async function searchFleet(client: Client, text: string, clock: Clock, ou
           }
         } catch (error) {
           outer.throwIfAborted();
-          notes.push(`${member}: ${ending.signal.aborted ? "no answer in time" : String(error)}`);
+          notes.push(`${member}: ${ending.signal.aborted ? "no answer in time" : messageOf(error)}`);
         }
       }),
     );
@@ -58,7 +59,12 @@ export async function searchFleet(client: Client, text: string, clock: Clock, ou
   return { hits: hits.map((hit) => ({ ...hit })), notes, total };
 }
 
-async function* podsOf(client: Client, member: string, signal: AbortSignal): AsyncGenerator<ReadonlyObject> {
+/** Calls `omit` when the member has more pods than are read. */
+async function* podsOf(
+  client: Client,
+  member: string,
+  { signal, omit }: { signal: AbortSignal; omit(): void },
+): AsyncGenerator<ReadonlyObject> {
   const path = resourcePath({ cluster: HUB, group: "", version: "v1", resource: "pods" });
   let next = "";
   for (let page = 0; page < MAX_PAGES; page++) {
@@ -72,13 +78,14 @@ async function* podsOf(client: Client, member: string, signal: AbortSignal): Asy
       },
       signal,
     );
-    if (status !== 200) throw new FlotillaError("HubAnswer", (await readText(body)).slice(0, 200));
+    if (status !== 200) throw new FlotillaError("HubAnswer", reasonIn(await readText(body)));
     const list = await readJson(body);
     if (!isObject(list)) return;
     yield* objectsAt(list, "items");
     next = textAt(objectAt(list, "metadata"), "continue");
     if (next === "") return;
   }
+  omit();
 }
 
 function match(member: string, pod: ReadonlyObject, wanted: string): Hit | undefined {
