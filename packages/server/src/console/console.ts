@@ -62,6 +62,11 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** A code, or a token of the hub. */
 const MAX_SIGN_IN_BYTES = 16 * 1024;
 
+interface OpenStream {
+  session: string;
+  stop(): void;
+}
+
 /** An answer to the page: a status and a sentence. */
 class Refusal extends FlotillaError {
   readonly status: number;
@@ -79,7 +84,8 @@ export function createConsole(options: ConsoleOptions): Console {
   const api = createConsoleApi({ clock });
   /** By the key of their credentials. */
   const viewers = new Map<string, Promise<Viewer>>();
-  const streams = new Map<() => void, string>();
+  /** Those that are opening count too: a terminal waits for its member. */
+  const streams = new Set<OpenStream>();
 
   function viewerFor(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
     let viewer = viewers.get(key);
@@ -219,7 +225,7 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!current) throw new Refusal(401, "sign in first");
     const key = request.headers["sec-websocket-key"] ?? "";
     if (!request.canUpgrade || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw new Refusal(426, "this is a WebSocket");
-    const own = [...streams.values()].filter((id) => id === current.id).length;
+    const own = streams.values().reduce((count, { session: id }) => count + (id === current.id ? 1 : 0), 0);
     if (streams.size >= MAX_STREAMS || own >= MAX_STREAMS_OF_SESSION)
       throw new Refusal(429, "there are too many open pages; close some and try again");
     const { query } = request;
@@ -228,30 +234,22 @@ export function createConsole(options: ConsoleOptions): Console {
       headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-accept": acceptKey(key) },
       body: new Uint8Array(),
       upgrade(socket, head) {
-        let stop: (() => void) | undefined;
-        let isOver = false;
-        const forget = (): void => {
-          isOver = true;
-          if (stop) streams.delete(stop);
-        };
+        const stream: OpenStream = { session: current.id, stop: () => socket.destroy() };
+        streams.add(stream);
+        const closed = (): void => void streams.delete(stream);
         const opening =
           path === "/stream"
-            ? openStream(socket, head, { session: current, clock, log, closed: forget })
-            : openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed: forget });
+            ? openStream(socket, head, { session: current, clock, log, closed })
+            : openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed });
         opening.then(
-          (end) => {
-            stop = end;
-            if (!isOver) streams.set(end, current.id);
-          },
+          (stop) => (stream.stop = stop),
           (error: unknown) => {
             log.debug("a stream of the console failed", { error });
+            closed();
             socket.destroy();
           },
         );
-        return () => {
-          if (stop) stop();
-          else socket.destroy();
-        };
+        return () => stream.stop();
       },
     };
   }
@@ -265,7 +263,7 @@ export function createConsole(options: ConsoleOptions): Console {
       return sessions.issueCode();
     },
     async close() {
-      for (const stop of Array.from(streams.keys())) stop();
+      for (const { stop } of Array.from(streams)) stop();
       sessions.close();
       for (const viewer of viewers.values())
         await viewer.then(
