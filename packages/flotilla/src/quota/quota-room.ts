@@ -39,7 +39,7 @@ export interface QuotaLists {
 
 export function createQuotaRoom({ hub, quotas, bindings }: QuotaLists): PlannedQuotaRoom {
   /** What planned bindings take and give back, by namespace and name. */
-  const noted = new Map<string, Map<string, { taken: Amounts; given: Amounts }>>();
+  const noted = new Map<string, Map<string, Change>>();
   const chargesIn = (before: Binding | undefined, after: Binding): ReturnType<typeof chargesOf> => {
     const { namespace } = after.metadata;
     const found = namespace ? quotas.list({ cluster: hub, namespace }) : [];
@@ -54,8 +54,16 @@ export function createQuotaRoom({ hub, quotas, bindings }: QuotaLists): PlannedQ
       const namespace = after.metadata.namespace ?? "";
       const stored = bindings.list({ cluster: hub, namespace });
       const others = [...(noted.get(namespace) ?? [])].filter(([name]) => name !== after.metadata.name);
-      const taken = others.map(([, each]) => each.taken).reduce(addAmounts, NONE);
-      const given = others.map(([, each]) => each.given).reduce(addAmounts, NONE);
+      // What match changed of this binding is stored before schedule changes it.
+      const own =
+        before &&
+        changeOf(
+          stored.find(({ metadata }) => metadata.name === after.metadata.name),
+          before,
+        );
+      const changes = [...others.map(([, each]) => each), ...(own ? [own] : [])];
+      const taken = changes.map((each) => each.taken).reduce(addAmounts, NONE);
+      const given = changes.map((each) => each.given).reduce(addAmounts, NONE);
       for (const [quota, charge] of charges) {
         const { used } = planQuotaUsage(quota, stored, NONE, false);
         const full = whyNoRoom(quota, subtractAmounts(addAmounts(used, taken), given), charge);
@@ -66,14 +74,22 @@ export function createQuotaRoom({ hub, quotas, bindings }: QuotaLists): PlannedQ
     note(before, after) {
       const { namespace, name } = after.metadata;
       if (!namespace || quotas.list({ cluster: hub, namespace }).length === 0) return;
-      const [old, next] = [before ? usageOfBinding(before) : NONE, usageOfBinding(after)];
-      const inNamespace = noted.get(namespace) ?? new Map<string, { taken: Amounts; given: Amounts }>();
-      noted.set(
-        namespace,
-        inNamespace.set(name, { taken: subtractAmounts(next, old), given: subtractAmounts(old, next) }),
-      );
+      const inNamespace = noted.get(namespace) ?? new Map<string, Change>();
+      noted.set(namespace, inNamespace.set(name, changeOf(before, after)));
     },
   };
+}
+
+/** What a changed binding takes of quotas, and gives back. */
+interface Change {
+  readonly taken: Amounts;
+  readonly given: Amounts;
+}
+
+function changeOf(before: Binding | undefined, after: Binding): Change {
+  if (before === after) return { taken: NONE, given: NONE };
+  const [old, next] = [before ? usageOfBinding(before) : NONE, usageOfBinding(after)];
+  return { taken: subtractAmounts(next, old), given: subtractAmounts(old, next) };
 }
 
 /** Whether a quota was raised, or something in it was given back. */
