@@ -65,7 +65,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "wait",
     section: "Viewing",
-    summary: "wait until objects are on their members and healthy there, or until they are deleted",
+    summary: "wait until objects are on their members and healthy there, complete, or deleted",
     load: async () => (await import("./commands/wait.ts")).waitCommand,
   },
   {

@@ -237,7 +237,7 @@ describe("--check", () => {
 
     const { out, error } = await run(["-f", "@rules.yaml", "--check", "--observed-file", "@seen.yaml"]);
 
-    expect(out).toContain("    InterpretHealth:          PASS");
+    expect(out).toContain("    InterpretHealth:          ERROR: it fails on seen.yaml");
     expect(out).toContain("    seen.yaml: ERROR InterpretHealth");
     expect(error).toMatch(/^1 of 1 did not pass\nInterpretHealth on seen\.yaml: rules\.yaml:22:/);
   });

@@ -13,13 +13,19 @@ const USAGE = "'flotilla wait cloneset/web' or 'flotilla wait deployment web car
 
 export const waitCommand = defineCommand({
   name: "wait",
-  summary: "wait until objects are on their members and healthy there, or until they are deleted",
+  summary: "wait until objects are on their members and healthy there, complete, or deleted",
   details:
     "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of " +
-    "its kind, with every pod ready. Deleted means: gone from the hub and from every member. Fails at the " +
-    "timeout, with what is missing. For other conditions use 'kubectl wait'.",
+    "its kind, with every pod ready. A Job is healthy while it runs, and the output says how much of it is " +
+    "done; complete means that a Job, BroadcastJob or Workflow has succeeded on every member. Deleted means: " +
+    "gone from the hub and from every member. Fails at the timeout, with what is missing. For other " +
+    "conditions use 'kubectl wait'.",
   example: [
     { says: "Wait until a release is healthy on all members.", run: "flotilla wait cloneset/web -n shop" },
+    {
+      says: "Wait until a Job has succeeded on all members.",
+      run: "flotilla wait job/report --for complete --timeout 30m",
+    },
     {
       says: "Wait up to five minutes until it is gone from the hub and its members.",
       run: "flotilla wait cloneset/web --for delete --timeout 5m",
@@ -38,9 +44,9 @@ export const waitCommand = defineCommand({
     for: {
       type: "string",
       value: "STATE",
-      choices: ["healthy", "delete"],
+      choices: ["healthy", "complete", "delete"],
       default: "healthy",
-      description: "the state to wait for: healthy or delete",
+      description: "the state to wait for: healthy, complete (of a Job that has succeeded) or delete",
     },
     ...namespaceFlag,
     ...timeoutFlag,
@@ -58,6 +64,8 @@ export const waitCommand = defineCommand({
       { podCauseOf },
       { missingControllers },
       { nearestObject },
+      { renderHealthy },
+      { RUN_TO_COMPLETION },
     ] = await Promise.all([
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
@@ -66,6 +74,8 @@ export const waitCommand = defineCommand({
       import("../health/look-at-pods.ts"),
       import("../health/controllers-state.ts"),
       import("../explain/nearest-object.ts"),
+      import("../members/run-progress.ts"),
+      import("@flotilla/flotilla"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -81,6 +91,11 @@ export const waitCommand = defineCommand({
             wanted.push({ kind, name });
           }
         }
+      const endless = wanted.find(({ kind }) => !RUN_TO_COMPLETION.has(kind.kind));
+      if (flags.for === "complete" && endless)
+        throw new UsageError(
+          `${endless.kind.kind} ${endless.name} does not run to completion; wait for --for healthy instead`,
+        );
       if (flags.for === "delete") {
         const { waitUntilGone } = await import("../explain/wait-gone.ts");
         const deletions = wanted.map(({ kind, name }) => ({ kind, namespace: namespaceOf(kind), name }));
@@ -98,6 +113,7 @@ export const waitCommand = defineCommand({
             return object;
           }),
         );
+        const untilComplete = flags.for === "complete";
         const { interpreter, close } = createHubInterpreter(await readCustomizations(client, signal), clock);
         try {
           await waitUntilApplied(templates, {
@@ -108,7 +124,11 @@ export const waitCommand = defineCommand({
             podCause: (copy, isCertain) => podCauseOf(copy, { client, clock, signal, isCertain }),
             hubCause: () => missingControllers({ client, clock, signal }),
             onCause: (text) => output.say(text),
-            onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
+            untilComplete,
+            onDone: (resource, cluster, left) =>
+              output.say(
+                untilComplete ? `${resource} is complete on ${cluster}` : renderHealthy(resource, cluster, left),
+              ),
             progress: (text) => output.progress(text),
           });
         } finally {

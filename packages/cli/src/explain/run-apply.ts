@@ -18,6 +18,7 @@ import { titleOf } from "../members/types.ts";
 import { missingControllers } from "../health/controllers-state.ts";
 import { podCauseOf } from "../health/look-at-pods.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
+import { renderHealthy } from "../members/run-progress.ts";
 
 export interface ApplyOptions extends ApplyInput {
   /** Without confirmation. */
@@ -148,7 +149,7 @@ async function waitForMembers(
       podCause: (copy, isCertain) => podCauseOf(copy, { ...read, isCertain }),
       hubCause: () => missingControllers(read),
       onCause: (text) => output.say(text),
-      onDone: (resource, cluster) => output.say(`${resource} is healthy on ${cluster}`),
+      onDone: (resource, cluster, left) => output.say(renderHealthy(resource, cluster, left)),
       progress: (text) => output.progress(text),
     });
   } finally {

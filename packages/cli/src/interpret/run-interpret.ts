@@ -19,7 +19,7 @@ import { runRule } from "./run-rule.ts";
 import type { Answer } from "./run-rule.ts";
 import { SourceError, Sources } from "./sources.ts";
 import type { Reach } from "./sources.ts";
-import { renderTrials, trialData, tryRules, untargetedNotes } from "./try-rules.ts";
+import { renderTrials, trialData, tryRules, untargetedNotes, withTrials } from "./try-rules.ts";
 import type { Sample, Trials } from "./try-rules.ts";
 import type { HubSamples } from "./hub-samples.ts";
 import { hasPassed, outcomeData, renderOutcome, renderSummary, runFixture } from "./fixture-runs.ts";
@@ -68,8 +68,9 @@ async function check(request: InterpretRequest, sources: Sources, context: Inter
     return checked !== undefined && !hasFailed(checked);
   });
   const { trials, notes } = await tryOn({ sound, all: manifests }, request, sources, context);
-  output.result({ ...checkData(checks), ...trialData(trials) }, () =>
-    [renderChecks(checks), renderTrials(trials)].filter(Boolean).join("\n"),
+  const shown = withTrials(checks, trials);
+  output.result({ ...checkData(shown), ...trialData(trials) }, () =>
+    [renderChecks(shown), renderTrials(trials)].filter(Boolean).join("\n"),
   );
   for (const { warnings } of checks) for (const warning of warnings) output.warn(`Warning: ${warning}`);
   for (const note of notes) output.warn(`Note: ${note}`);

@@ -2,6 +2,7 @@
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Operation, StatusItem } from "@flotilla/kubernetes";
+import type { CheckedManifest } from "./check.ts";
 import { isCustomization, nameOf, scriptOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { createRuleBook } from "./rule-book.ts";
@@ -103,6 +104,22 @@ function inputOf(operation: Operation, { desired, observed, statusItems }: Sampl
   if (operation === "AggregateStatus") return statusItems ? { desired, statusItems, replicas } : undefined;
   return { desired, replicas };
 }
+
+/** A rule that compiles and fails on an object has not passed. */
+export const withTrials = (checks: readonly CheckedManifest[], { tried }: Trials): CheckedManifest[] =>
+  checks.map((checked) => ({
+    ...checked,
+    rules: checked.rules.map((rule) => {
+      const failed = tried.filter(
+        ({ source, operation, error }) =>
+          source === checked.source && operation === rule.operation && error !== undefined,
+      );
+      const [first] = failed;
+      if (!first || rule.state !== "PASS") return rule;
+      const more = failed.length > 1 ? ` and ${failed.length - 1} more` : "";
+      return { ...rule, state: "ERROR", message: `it fails on ${first.on}${more}` };
+    }),
+  }));
 
 /** Which rules ran on which objects, and which ran on none. */
 export function renderTrials({ tried, untried, hadObjects }: Trials): string {

@@ -22,6 +22,7 @@ import { objectOf, textOf } from "./json-parts.ts";
 import { findPlaces } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { readOneObject } from "./read-objects.ts";
+import { runProgress } from "./run-progress.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -30,14 +31,16 @@ interface WaitTools {
   client: Client;
   interpreter: Pick<Interpreter, "health" | "ownerOf">;
   timeoutMs: number;
+  /** Runs are waited for until they have succeeded; otherwise until they are healthy, which they are while they run. */
+  untilComplete?: boolean;
   /** Why the pods of a copy do not run, as far as they show it. `isCertain`: only what does not pass by itself. */
   podCause(copy: WaitingCopy, isCertain: boolean): Promise<string | undefined>;
   /** Why nothing changes on the hub: its controllers do not run. */
   hubCause(): Promise<string | undefined>;
   /** Called with a cause when it is first found, and when it changes. */
   onCause(text: string): void;
-  /** Called once for each cluster, when it is done. */
-  onDone(resource: string, cluster: string): void;
+  /** Called once for each cluster, when it is done; `left`: what a run that is healthy has still to do. */
+  onDone(resource: string, cluster: string, left: string | undefined): void;
   progress(text: string): void;
 }
 
@@ -68,6 +71,8 @@ interface Standing {
   reason?: string;
   /** What failed, if it does not become healthy any more. */
   final?: Final | undefined;
+  /** What a run that is healthy has still to do. */
+  left?: string | undefined;
 }
 
 type Final = "run" | "release";
@@ -93,12 +98,12 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const title = titleOf(resource);
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
-      for (const { cluster, reason, final } of stands) {
+      for (const { cluster, reason, final, left } of stands) {
         if (reason !== undefined)
           waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster), final });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
-          onDone(title, cluster);
+          onDone(title, cluster, left);
         }
       }
       if (stands.every(({ reason }) => reason === undefined)) done.add(title);
@@ -119,7 +124,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       const hub = await tools.hubCause();
       throw new FlotillaError(
         "NotReady",
-        `after ${timeoutMs / 1000} s not everything is applied and healthy: ` +
+        `after ${timeoutMs / 1000} s not everything is ${tools.untilComplete ? "complete" : "applied and healthy"}: ` +
           `${await renderWaiting(waiting, tools)}. ` +
           `${hub === undefined ? "The hub keeps trying" : capitalised(hub)}; run 'flotilla why' for details`,
       );
@@ -287,7 +292,9 @@ async function templateProgress(
   const stands = [
     ...answers.map(({ place, answer }) => ({ cluster: place.name, ...answer })),
     ...failures.map((failure) => reportedProgress(template, binding, failure)),
-  ].map((stand): ClusterProgress => (isMoved ? { ...stand, final: undefined } : stand));
+  ]
+    .map((stand): ClusterProgress => (isMoved ? { ...stand, final: undefined } : stand))
+    .map((stand) => (tools.untilComplete && stand.left !== undefined ? { ...stand, reason: stand.left } : stand));
   const unreleased = unreleasedReason(resource, binding);
   // Members whose wave is not open are healthy, in the revision before.
   if (unreleased) return [unreleased, ...stands.filter(({ reason }) => reason !== undefined)];
@@ -388,7 +395,7 @@ function healthReason(copy: Template, health: string): Standing {
   const wrong = whyUnhealthy(copy, health);
   if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, final: "run" };
   if (wrong) return { reason: wrong.message };
-  return health === "Healthy" ? {} : { reason: "it is not healthy yet" };
+  return health === "Healthy" ? { left: runProgress(copy) } : { reason: "it is not healthy yet" };
 }
 
 function generationOf({ metadata }: JsonObject): string {
