@@ -21,9 +21,10 @@ export interface PlannedRelease {
   onFailure: "Pause" | "Rollback";
 }
 
+/** Without those of workloads that are on no member: they change nothing. */
 export const releasesIn = (plans: readonly TemplatePlan[]): PlannedRelease[] =>
   plans.flatMap(({ template: { kind, metadata }, release }) =>
-    release
+    release?.status?.clusters?.length
       ? [
           {
             resource: `${kind} ${metadata.namespace ? `${metadata.namespace}/` : ""}${metadata.name}`,
