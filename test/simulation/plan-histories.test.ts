@@ -1,8 +1,8 @@
 /**
- * What a plan prints is what the members have afterwards: random histories of quotas of the hub and of members, rules of
- * several operations, releases, Namespaces, CRDs, ManifestWorks, Jobs that ran and policies of equal rank, each in a
- * namespace of its own on one fleet. The members' own objects are compared before and after an apply, so a change that is
- * printed and does not come fails as well as one that comes and is not printed.
+ * What a plan prints is what the members have afterwards: random histories of quotas of the hub and of members, rules
+ * of several operations, releases, Namespaces, CRDs, ManifestWorks, Jobs that ran and policies of equal rank, each in a
+ * namespace of its own on one fleet. The members' own objects are compared before and after an apply, so a change that
+ * is printed and does not come fails as well as one that comes and is not printed.
  */
 import * as fc from "fast-check";
 import { expect, test } from "vitest";

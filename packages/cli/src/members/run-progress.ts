@@ -1,4 +1,4 @@
-/** How far an object that runs to completion has come: it is healthy for as long as it runs, which is not the end. Pure. */
+/** How far an object that runs to completion has come: it is healthy while it runs, which is not the end. Pure. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
