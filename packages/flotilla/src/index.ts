@@ -254,6 +254,7 @@ export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/
 export { nextOpening } from "./rollout/plan/plan-window.ts";
 export { createReleaseIndex, hasOwnPartition, isReleasable } from "./rollout/release-index.ts";
 export type { ReleaseIndex } from "./rollout/release-index.ts";
+export { failureText } from "./rollout/plan/plan-failure.ts";
 export { hasEndedBadly, RECORD_FAILED, reportRelease, UNSETTLED_RELEASES } from "./rollout/report-release.ts";
 export type { ReleaseReport } from "./rollout/report-release.ts";
 export { FleetDisruptionBudget } from "./rollout/kinds/fleet-disruption-budget.ts";

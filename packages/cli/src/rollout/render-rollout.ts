@@ -1,4 +1,5 @@
 /** Releases as text: a list, one release with its waves, gates and members, and a history. Pure. */
+import { failureText } from "@flotilla/flotilla";
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout } from "@flotilla/flotilla";
 import { renderTable } from "../table.ts";
@@ -43,7 +44,7 @@ export function renderRollout(rollout: Rollout, width?: number): string {
   ];
   if (status?.failure)
     lines.push(
-      `Failed:   ${status.failure.reason}${status.failure.wave === undefined ? "" : ` in wave ${status.failure.wave}`} at ${status.failure.time}: ${status.failure.message}`,
+      `Failed:   ${status.failure.reason}${status.failure.wave === undefined ? "" : ` in wave ${status.failure.wave}`} at ${status.failure.time}: ${failureText(status.failure)}`,
     );
   if (status?.plan?.length) lines.push("", renderWaves(rollout, width));
   if (status?.gates?.length) lines.push("", renderGates(rollout, width));
@@ -131,7 +132,7 @@ export function renderHistory(rollouts: readonly Rollout[], width?: number): str
         status?.phase ?? "New",
         status?.startedAt ?? "",
         status?.finishedAt ?? "",
-        status?.failure?.message ?? "",
+        status?.failure ? failureText(status.failure) : "",
       ]),
     GAP,
     width,

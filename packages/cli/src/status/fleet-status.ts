@@ -150,6 +150,7 @@ export type Problem =
   | "quota exceeded"
   | "quota without effect"
   | "release failed"
+  | "release aborted"
   | "release without progress"
   | "release waiting for a decision"
   | "workload naming missing pods"

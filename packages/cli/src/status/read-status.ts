@@ -342,6 +342,7 @@ function uncheckedParts({
 
 const RELEASE_PROBLEMS = {
   failed: "release failed",
+  aborted: "release aborted",
   stuck: "release without progress",
   waiting: "release waiting for a decision",
 } as const;

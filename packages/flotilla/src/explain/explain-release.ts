@@ -2,6 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
+import { failureText } from "../rollout/plan/plan-failure.ts";
 import { reportRelease, whyBehind } from "../rollout/report-release.ts";
 import { releaseDigest } from "../propagation/templates/released-part.ts";
 import type { Template } from "../propagation/templates/templates.ts";
@@ -60,7 +61,7 @@ function summarise({ metadata, spec, status }: DeepReadonly<FleetRollout>): Expl
     ready: status?.ready ?? 0,
     total: status?.total ?? 0,
     waitingFor: status?.waitingFor,
-    cause: status?.failure?.message,
+    cause: status?.failure && failureText(status.failure),
   };
 }
 

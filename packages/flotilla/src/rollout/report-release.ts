@@ -4,6 +4,7 @@
  */
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout, RolloutCluster } from "./kinds/fleet-rollout.ts";
+import { ABORTED } from "./plan/plan-failure.ts";
 import { durationMs, renderDuration } from "./plan/durations.ts";
 import { isReturning } from "./plan/release.ts";
 import { closedGates, NEVER_OPENS } from "./plan/plan-gates.ts";
@@ -12,7 +13,7 @@ type Rollout = DeepReadonly<FleetRollout>;
 
 export interface ReleaseReport {
   /** Something went wrong, nothing moves, or a person has to decide. */
-  state: "failed" | "stuck" | "waiting";
+  state: "failed" | "aborted" | "stuck" | "waiting";
   what: string;
   try: string;
 }
@@ -40,7 +41,13 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
   const before = spec.previous ?? "the revision before";
   const cause = status?.failure?.message.replace(COUNTS, "") ?? "the cause is not recorded";
   const failedIn = `failed${status?.failure?.wave === undefined ? "" : ` in wave ${status.failure.wave}`}`;
-  const isAborted = status?.failure?.reason === "Aborted";
+  const isAborted = status?.failure?.reason === ABORTED;
+  const ended = isAborted
+    ? ({ state: "aborted", how: "was aborted" } as const)
+    : ({
+        state: "failed",
+        how: `${failedIn}${status?.failure?.abortedAt === undefined ? "" : ", was aborted"}`,
+      } as const);
   const retry = `correct the template, or ${command("retry")} to start it again`;
   switch (status?.phase) {
     case undefined:
@@ -65,8 +72,8 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
           };
     case "RollingBack":
       return {
-        state: "failed",
-        what: `release ${name} ${isAborted ? "was aborted" : failedIn} and returns to ${before}, ${podsOf(rollout)}${waitText(rollout)}${isAborted ? "" : `: ${cause}`}`,
+        state: ended.state,
+        what: `release ${name} ${ended.how} and returns to ${before}, ${podsOf(rollout)}${waitText(rollout)}${isAborted ? "" : `: ${cause}`}`,
         try: spec.paused ? `its return is paused: ${command("resume")} continues it` : retry,
       };
     case "RolledBack":
@@ -74,8 +81,8 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
       const left = (status.clusters ?? []).filter(isReturning).map((entry) => entry.name);
       const except = left.length === 0 ? "" : `, except on ${left.join(", ")}`;
       return {
-        state: "failed",
-        what: `release ${name} ${isAborted ? "was aborted" : failedIn} and was rolled back to ${before}${except}${isAborted ? "" : `: ${cause}`}`,
+        state: ended.state,
+        what: `release ${name} ${ended.how} and was rolled back to ${before}${except}${isAborted ? "" : `: ${cause}`}`,
         try: `the members do not run the template of the hub: ${retry}`,
       };
     }
@@ -178,7 +185,7 @@ export function whyBehind(rollout: Rollout, entry: DeepReadonly<RolloutCluster>)
       : undefined;
   if (entry.revision === metadata.name && ofPods === undefined) return undefined;
   if (status?.phase === "RolledBack" || status?.phase === "RollingBack" || status?.phase === "Failed")
-    return `the release ${status.failure?.reason === "Aborted" ? "was aborted" : "failed"}, and the member ${isReturning(entry) ? "returns to" : "has"} ${entry.revision}`;
+    return `the release ${status.failure?.reason === ABORTED ? "was aborted" : "failed"}, and the member ${isReturning(entry) ? "returns to" : "has"} ${entry.revision}`;
   if (status?.phase === "Succeeded")
     return entry.state === "Skipped" || entry.state === "Unreachable"
       ? "it could not be reached during the release, and follows when it is back"

@@ -123,6 +123,7 @@ const status = s.object({
       cluster: s.optional(s.string("The member.")),
       time: s.time("When it was found."),
       retry: s.integer("The value of `spec.retry` at that time.", { default: 0 }),
+      abortedAt: s.optional(s.time("When a person aborted the release, after it had failed.")),
     }),
   ),
   gates: s.optional(s.array("The gates of the waves so far, and of the next one.", gateStatus, { maxItems: 1024 })),

@@ -1,4 +1,5 @@
 /** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
+import { failureText } from "./plan-failure.ts";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import { STALE, STEP_REQUEST } from "../../flotilla-names.ts";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
@@ -109,7 +110,7 @@ export function conditionsOf(release: Release, waiting: string | undefined, now:
     conditions = withCondition(
       conditions,
       failure
-        ? { type: "Failed", status: "True", reason: failure.reason, message: failure.message, observedGeneration }
+        ? { type: "Failed", status: "True", reason: failure.reason, message: failureText(failure), observedGeneration }
         : {
             type: "Failed",
             status: "False",

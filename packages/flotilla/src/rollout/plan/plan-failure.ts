@@ -12,6 +12,18 @@ export interface Failure {
   readonly action?: "Pause" | "Rollback";
 }
 
+/** The reason of a release that had not failed when a person aborted it. */
+export const ABORTED = "Aborted";
+
+/** The cause, and whether a person aborted the release then. */
+export const failureText = ({
+  message,
+  abortedAt,
+}: {
+  readonly message: string;
+  readonly abortedAt?: string;
+}): string => (abortedAt === undefined ? message : `${message}; aborted at ${abortedAt}`);
+
 export function planFailure(release: Release): Failure | undefined {
   const { entries, members, self, strategy, status, input, now } = release;
   const { failure } = strategy;

@@ -244,3 +244,22 @@ describe("the next step of a release", () => {
       expect({ phase, waitingFor, steps, events: planned.events.map(({ reason }) => reason) }).toEqual(want);
     });
 });
+
+test("a release that had failed keeps its cause when it is aborted, and says when that was", () => {
+  const failure = { reason: "PodsFailing", message: "api is broken", wave: "canary", time: ago(60), retry: 0 };
+  const { input } = makeRelease({
+    members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
+    strategy: { waves },
+    spec: { abort: true },
+  });
+  const entries = [makeEntry("oslo", { revision: "web-2", state: "Updated", wave: "canary" }), makeEntry("paris")];
+  const before = { ...running, phase: "Paused", failure, clusters: entries } as unknown as FleetRolloutStatus;
+
+  const { status } = planReleaseStep({ ...input, rollout: { ...input.rollout, status: before } });
+
+  expect(status).toMatchObject({ phase: "RollingBack", failure: { ...failure, abortedAt: ago(0) } });
+  expect(status.conditions?.find(({ type }) => type === "Failed")).toMatchObject({
+    reason: "PodsFailing",
+    message: `api is broken; aborted at ${ago(0)}`,
+  });
+});

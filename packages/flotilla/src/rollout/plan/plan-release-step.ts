@@ -13,7 +13,7 @@ import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { boundTimes } from "./bound-times.ts";
 import { conditionsOf, describeWait, nameStep } from "./describe-release.ts";
 import { observe } from "./observe-entries.ts";
-import { planFailure } from "./plan-failure.ts";
+import { ABORTED, planFailure } from "./plan-failure.ts";
 import type { Failure } from "./plan-failure.ts";
 import { planGates } from "./plan-gates.ts";
 import { rollBack } from "./plan-rollback.ts";
@@ -94,7 +94,7 @@ function applyRequests(release: Release): void {
   const failure = status.failure;
   if (failure && spec.retry > failure.retry && status.phase !== "Succeeded") restart(release);
   if (spec.abort && (status.phase === "Progressing" || status.phase === "Paused"))
-    fail(release, { reason: "Aborted", message: "the release was aborted", action: "Rollback" });
+    fail(release, { reason: ABORTED, message: "the release was aborted", action: "Rollback" });
   if (status.phase === "Progressing") {
     const found = planFailure(release);
     if (found) fail(release, found);
@@ -140,14 +140,12 @@ function fail(release: Release, { reason, message, action, wave, cluster }: Fail
   const { status, strategy, now, events, input, previous } = release;
   const asked = action ?? strategy.failure.action;
   const canReturn = previous !== undefined && release.entries.some(({ revision }) => revision === release.self);
-  status.failure = {
-    reason,
-    message: message.slice(0, 2000),
-    wave: wave ?? status.wave,
-    cluster,
-    time: now,
-    retry: input.rollout.spec.retry,
-  };
+  const { retry } = input.rollout.spec;
+  // A person who aborts what has failed already is not its cause.
+  status.failure =
+    status.failure && reason === ABORTED
+      ? { ...status.failure, retry, abortedAt: now }
+      : { reason, message: message.slice(0, 2000), wave: wave ?? status.wave, cluster, time: now, retry };
   const clusters = cluster === undefined ? [] : [cluster];
   events.push({ type: "Warning", reason, message, clusters });
   if (asked === "Rollback" && (canReturn || previous !== undefined)) {
