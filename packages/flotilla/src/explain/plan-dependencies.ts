@@ -3,10 +3,12 @@
  * dependency stage follows from the stored bindings.
  */
 import { defined } from "@flotilla/base";
-import { applyMergePatch, gvkOf } from "@flotilla/apimachinery";
+import { applyMergePatch, gvkOf, parseApiVersion } from "@flotilla/apimachinery";
 import type { Json } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import { InterpretError, NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
 import type { Interpreter } from "../interpreter/interpreter.ts";
+import { createCompanions } from "../propagation/concerns/companions.ts";
+import type { Companions } from "../propagation/concerns/companions.ts";
 import { bindingConflict } from "../propagation/match/plan-binding.ts";
 import { derivedNameProblem } from "../propagation/templates/derived-names.ts";
 import {
@@ -35,9 +37,10 @@ export async function planDependencies(
   plans: Map<string, TemplatePlan>,
   objects: readonly Template[],
 ): Promise<void> {
+  const companions = companionsAmong(objects, deps.interpreter);
   const byPlace = new Map<string, Binding[]>();
   for (const plan of plans.values()) {
-    const binding = plan.binding && (await recordDependencies(deps.interpreter, plan.binding, plan));
+    const binding = plan.binding && (await recordDependencies(deps.interpreter, companions, plan.binding, plan));
     if (!binding || !runsSomewhere(binding)) continue;
     for (const place of placesOf(referencesOf(binding))) {
       const there = byPlace.get(place);
@@ -57,9 +60,28 @@ export function idOf(object: Template): string {
   return `${group}/${kind}/${objectPlace(object)}`;
 }
 
+/** The companions among the objects of a snapshot. A namespace that is not among them has the label with its name. */
+function companionsAmong(objects: readonly Template[], interpreter: Pick<Interpreter, "dependencies">): Companions {
+  const kindOf = (object: Pick<Template, "apiVersion" | "kind">): string =>
+    `${parseApiVersion(object.apiVersion).group}/${object.kind}`;
+  const byKind = Map.groupBy(objects, kindOf);
+  const namespaces = new Map(byKind.get("/Namespace")?.map(({ metadata }) => [metadata.name, metadata.labels]));
+  return createCompanions({
+    interpreter,
+    templates: {
+      follow() {},
+      isListed: () => true,
+      list: (ref, namespace) =>
+        (byKind.get(kindOf(ref)) ?? []).filter(({ metadata }) => !namespace || metadata.namespace === namespace),
+    },
+    labelsOf: (name) => ({ [NAMESPACE_NAME_LABEL]: name, ...namespaces.get(name) }),
+  });
+}
+
 /** The binding, annotated with the dependencies of its resource. */
 async function recordDependencies(
   interpreter: Pick<Interpreter, "dependencies">,
+  companions: Pick<Companions, "dependenciesOf">,
   binding: Binding,
   { template, problems }: TemplatePlan,
 ): Promise<Binding> {
@@ -67,7 +89,8 @@ async function recordDependencies(
   const { [DEPENDENCIES]: _, [UNMANAGED]: _before, ...annotations } = binding.metadata.annotations ?? {};
   const unmanaged = template.metadata.annotations?.[UNMANAGED];
   try {
-    const needed = (await interpreter.dependencies(template)).filter(mayBeNeeded);
+    const all = [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
+    const needed = all.filter(mayBeNeeded);
     if (needed.length > 0)
       Object.assign(annotations, { [DEPENDENCIES]: formatReferences(needed) }, defined({ [UNMANAGED]: unmanaged }));
     return { ...binding, metadata: { ...binding.metadata, annotations } };

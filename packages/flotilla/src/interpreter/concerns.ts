@@ -13,7 +13,18 @@ const kinds = new Map(knownKinds.map((kind) => [`${kind.group}/${kind.kind}`, ki
 const rulesOf = ({ apiVersion, kind }: KindRef): KindInterpreter | undefined =>
   kinds.get(`${parseApiVersion(apiVersion).group}/${kind}`);
 
-export const isConcerning = (ref: KindRef): boolean => rulesOf(ref)?.concerns !== undefined;
+/** Whether copies have parts that follow the pods of workloads. */
+export function isDividedByPods(ref: KindRef): boolean {
+  const rules = rulesOf(ref);
+  return rules?.concerns !== undefined && rules.divide !== undefined;
+}
+
+/** The kinds whose objects concern workloads. */
+export const concerningKinds: readonly { readonly apiVersion: string; readonly kind: string }[] = knownKinds
+  .filter(({ concerns }) => concerns !== undefined)
+  .flatMap(({ group, kind }) =>
+    ["v1beta1", "v1alpha1"].map((version) => ({ apiVersion: `${group}/${version}`, kind })),
+  );
 
 /** Undefined for other kinds, and for an object that concerns nothing. */
 export const concernOf = (object: AnyObject): Concern | undefined => rulesOf(object)?.concerns?.(object);

@@ -32,6 +32,7 @@ import { createTemplateStatus } from "./aggregate/template-status.ts";
 import type { TemplateStatus } from "./aggregate/template-status.ts";
 import { createAttachController } from "./dependencies/attach-controller.ts";
 import { concernedBindings, concernedChanges } from "./concerns/concerned-bindings.ts";
+import { companionChanges, createCompanions } from "./concerns/companions.ts";
 import { createRecordController } from "./dependencies/record-controller.ts";
 import { createDispatchController } from "./dispatch/dispatch-controller.ts";
 import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
@@ -256,6 +257,15 @@ function bindingStages(
   const { clientFor, interpreter, events, views, clock } = deps;
   const { clusters, groups, scheduling, templates, worksOf, heldWorksOf, quotaRoom } = views;
   const bindings = deps.informers.of<ResourceBinding>(scope.kind);
+  const namespaces = deps.informers.of(Namespace);
+  const companions = createCompanions({
+    templates,
+    interpreter,
+    labelsOf(name) {
+      const namespace = namespaces.get({ cluster: deps.hub, name });
+      return namespace && (namespace.metadata.labels ?? {});
+    },
+  });
   const ruleChanges = (): ReturnType<typeof parts.ruleChanges.bindings> => parts.ruleChanges.bindings(bindings);
   const isOfScope = ({ object }: ObjectEvent): boolean =>
     Boolean(object.metadata.namespace) === (scope.kind.scope === "Namespaced");
@@ -306,6 +316,8 @@ function bindingStages(
       templateChanges: templates.source((event) =>
         bindingOf(event).filter((key) => bindings.get(key)?.spec.propagateDeps),
       ),
+      companions,
+      companionChanges: companionChanges(templates, bindings),
       ruleChanges: ruleChanges(),
       interpreter,
       reportRuleFailure,
@@ -325,6 +337,13 @@ function bindingStages(
       countsComponents: scheduling.multiplePodTemplatesScheduling ?? false,
       releaseOf: scope === namespacedScope ? deps.releases?.of : undefined,
       releaseChanges: scope === namespacedScope ? deps.releases?.changes() : undefined,
+      companionsOf: (template, all) => companions.atCreation(template, all),
+      bindingOf: ({ kind, metadata: { namespace, name } }) =>
+        (namespace ? parts.bindings : parts.clusterBindings).get({
+          cluster: deps.hub,
+          namespace,
+          name: bindingName(kind, name),
+        }),
       concernedBy: (template) => concernedBindings(views, template),
       concernedChanges: scope === namespacedScope ? concernedChanges(bindings) : undefined,
       interpreter,

@@ -35,7 +35,7 @@ export function selectorOfPart(part: DeepReadonly<LabelSelectorFacts> | undefine
  * invalid selector.
  */
 export function isPodOfSet(
-  { metadata }: ReadonlyPod,
+  { metadata }: Pick<ReadonlyPod, "metadata">,
   { spec }: ReadonlySidecarSet,
   labelsOf: NamespaceLabels,
 ): boolean {

@@ -11,7 +11,7 @@ import type { ObjectKey } from "@flotilla/client";
 import type { PodTemplateShape } from "@flotilla/kubernetes";
 import { informerSource, keyOf } from "@flotilla/controller-runtime";
 import type { Informer, Lister, Source } from "@flotilla/controller-runtime";
-import { concernOf, isConcerning } from "../../interpreter/concerns.ts";
+import { concernOf, isDividedByPods } from "../../interpreter/concerns.ts";
 import { compileLabelSelector } from "../policies/label-selector.ts";
 import type { Templates } from "../templates/templates.ts";
 import { changesWorkloads } from "./plan-workloads.ts";
@@ -29,7 +29,7 @@ export interface ConcernedViews {
 export async function concernedBindings(views: ConcernedViews, template: Template): Promise<readonly Binding[]> {
   const { hub: cluster, bindings, templates } = views;
   const { namespace } = template.metadata;
-  const concern = isConcerning(template) && namespace ? concernOf(template) : undefined;
+  const concern = isDividedByPods(template) && namespace ? concernOf(template) : undefined;
   if (!concern || !namespace) return [];
   if ("workload" in concern) {
     const { apiVersion, kind, name } = concern.workload;
@@ -53,7 +53,7 @@ const isSameKind = (one: KindRef, other: KindRef): boolean =>
   one.kind === other.kind && parseApiVersion(one.apiVersion).group === parseApiVersion(other.apiVersion).group;
 
 /** The labels of a workload's pods; undefined for objects that run no pods. */
-function podLabelsOf(workload: Template): Readonly<Record<string, string>> | undefined {
+export function podLabelsOf(workload: Template): Readonly<Record<string, string>> | undefined {
   const { spec } = workload as { spec?: { template?: PodTemplateShape } };
   return spec?.template && isObject(spec.template.spec) ? (spec.template.metadata?.labels ?? {}) : undefined;
 }
@@ -63,11 +63,11 @@ const BY_NAMESPACE = "concerns.namespace";
 /** Keys of the bindings whose objects may concern a workload that moved, or that updates pods. */
 export function concernedChanges(bindings: Informer<ResourceBinding>): Source<ObjectKey> {
   bindings.addIndex(BY_NAMESPACE, ({ metadata, spec }) =>
-    isConcerning(spec.resource) && metadata.namespace ? [metadata.namespace] : [],
+    isDividedByPods(spec.resource) && metadata.namespace ? [metadata.namespace] : [],
   );
   return informerSource(bindings, ({ object, old, deleted, cluster }) => {
     const { namespace } = object.metadata;
-    if (!namespace || isConcerning(object.spec.resource)) return [];
+    if (!namespace || isDividedByPods(object.spec.resource)) return [];
     if (old && !deleted && !changesWorkloads(old, object)) return [];
     return bindings.by(BY_NAMESPACE, namespace).map((binding) => keyOf(cluster, binding));
   });

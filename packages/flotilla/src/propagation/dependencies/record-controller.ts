@@ -13,6 +13,7 @@ import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
 import type { BindingScope } from "../bindings/binding-scope.ts";
+import type { Companions } from "../concerns/companions.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
 import type { ReportRuleFailure } from "../rules/rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates/templates.ts";
@@ -25,6 +26,10 @@ export interface RecordDependencies {
   scope: BindingScope;
   client: Client;
   templates: Pick<Templates, "get">;
+  /** What concerns the pods of a template, and what these need because of it. */
+  companions: Pick<Companions, "dependenciesOf">;
+  /** Keys of the bindings with `propagateDeps` that a companion concerns, or did. */
+  companionChanges: Source<ObjectKey>;
   /** Keys of the bindings with `propagateDeps` whose template changed. */
   templateChanges: Source<ObjectKey>;
   /** Bindings whose interpreter rules changed. */
@@ -39,6 +44,8 @@ export function createRecordController({
   client,
   templates,
   templateChanges,
+  companions,
+  companionChanges,
   ruleChanges,
   interpreter,
   reportRuleFailure,
@@ -46,7 +53,7 @@ export function createRecordController({
 }: RecordDependencies): Controller<ObjectKey> {
   async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
     try {
-      const needed = await interpreter.dependencies(template);
+      const needed = [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
       reportRuleFailure.over(template, "GetDependenciesFailed");
       return needed;
     } catch (error) {
@@ -59,7 +66,7 @@ export function createRecordController({
     stage: "dependencies",
     scope,
     concerns: ({ metadata, spec }) => Boolean(spec.propagateDeps) || metadata.annotations?.[DEPENDENCIES] !== undefined,
-    watches: [{ source: ruleChanges }, { source: templateChanges }],
+    watches: [{ source: ruleChanges }, { source: templateChanges }, { source: companionChanges }],
 
     async reconcile(binding, { key, log, signal }) {
       const before = binding.metadata.annotations?.[DEPENDENCIES];

@@ -7,6 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { Dependency } from "@flotilla/kubernetes";
+import { isSidecarSet } from "../concerns/companions.ts";
 import { compileLabelSelector } from "../policies/label-selector.ts";
 import { isOwnNamespace, isTemplate, isTemplateGroup } from "../templates/templates.ts";
 import { DEPENDENCIES } from "@flotilla/karmada";
@@ -118,9 +119,15 @@ export function needOf(binding: DeepReadonly<ResourceBinding>, object: DeepReado
   return isTemplate(object) && isSharedWith(object, binding.metadata.namespace) ? "met" : "withheld";
 }
 
-/** Cluster-scoped templates are created by administrators of the whole hub. */
-function isSharedWith({ metadata }: DeepReadonly<KubernetesObject>, namespace: string | undefined): boolean {
-  if (!namespace || namespace === metadata.namespace) return true;
+/**
+ * Cluster-scoped templates are created by administrators of the whole hub. Who writes a SidecarSet decides in it which
+ * pods get its containers.
+ */
+function isSharedWith(
+  { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>,
+  namespace: string | undefined,
+): boolean {
+  if (!namespace || namespace === metadata.namespace || isSidecarSet({ apiVersion, kind })) return true;
   return (
     metadata.annotations?.[SHARED_WITH]?.split(",").some((name) => ["*", namespace].includes(name.trim())) ?? false
   );

@@ -31,6 +31,7 @@ import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeDispatch } from "./describe-dispatch.ts";
 import { createDispatchEvents } from "./dispatch-events.ts";
 import { heldByQuota } from "./held-by-quota.ts";
+import { COMPANIONS_WAIT_MS, LOOK_FOR_COMPANIONS_MS, missingCompanions } from "./missing-companions.ts";
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
@@ -58,6 +59,13 @@ export interface DispatchDependencies {
   releaseChanges?: Source<ObjectKey> | undefined;
   /** The bindings of the workloads that a template concerns, such as a budget's. */
   concernedBy(template: DeepReadonly<KubernetesObject>): Promise<readonly DeepReadonly<ResourceBinding>[]>;
+  /** The companions that change new pods of a template; undefined while it is not known. */
+  companionsOf(
+    template: DeepReadonly<KubernetesObject>,
+    all: boolean,
+  ): readonly DeepReadonly<KubernetesObject>[] | undefined;
+  /** The binding of a companion. */
+  bindingOf(object: DeepReadonly<KubernetesObject>): DeepReadonly<ResourceBinding> | undefined;
   /** Bindings whose objects may concern a workload that moved. */
   concernedChanges?: Source<ObjectKey> | undefined;
   /** Bindings whose interpreter rules changed. */
@@ -90,6 +98,7 @@ const LOOK_FOR_ROOM_MS = 30_000;
 export function createDispatchController(deps: DispatchDependencies): Controller<ObjectKey> {
   const updates = createDispatchEvents(deps.events);
   const timeoutMs = createSharesWait();
+  const companions = createSharesWait(COMPANIONS_WAIT_MS);
 
   /**
    * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
@@ -181,6 +190,13 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       );
       if (waitMs > 0) return { requeueAfterMs: waitMs };
 
+      const companionMs = companions.waitMs(
+        idOfKey(key),
+        missingCompanions(binding, template, works, deps),
+        deps.clock.now(),
+      );
+      if (companionMs > 0) return { requeueAfterMs: Math.min(companionMs, LOOK_FOR_COMPANIONS_MS) };
+
       const release = deps.releaseOf?.(template);
       // The event of the FleetRollout enqueues the key again; until then every member keeps what it has.
       if (release === "pending") return done;
@@ -237,6 +253,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     forget(key) {
       updates.forget(key);
       timeoutMs.forget(idOfKey(key));
+      companions.forget(idOfKey(key));
     },
   });
 }

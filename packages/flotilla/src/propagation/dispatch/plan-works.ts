@@ -9,7 +9,7 @@ import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { KEPT_TEMPLATE, takeKeptTemplate } from "@flotilla/openkruise";
-import { isConcerning } from "../../interpreter/concerns.ts";
+import { isDividedByPods } from "../../interpreter/concerns.ts";
 import { prune, withoutTimeToLive } from "../../interpreter/prune.ts";
 import type { Share } from "@flotilla/kubernetes";
 import { bindingId, bindingRecord } from "../bindings/binding-scope.ts";
@@ -298,7 +298,7 @@ function planWork(
       ...defined({ [UNMANAGED]: dependency === "released" ? "true" : undefined }),
     },
   );
-  const request = requestRecord(isConcerning(template) ? partDigest(digest, manifest) : digest, manifest, before);
+  const request = requestRecord(isDividedByPods(template) ? partDigest(digest, manifest) : digest, manifest, before);
   return {
     apiVersion: "work.karmada.io/v1alpha1",
     kind: "Work",

@@ -68,7 +68,7 @@ export interface SharesWait {
 }
 
 /** By binding, and only while its numbers disagree: when to continue, and the numbers. */
-export function createSharesWait(): SharesWait {
+export function createSharesWait(limitMs = STALE_SHARES_WAIT_MS): SharesWait {
   const waiting = new Map<string, { disagreement: string; untilMs: number }>();
   return {
     waitMs(id, disagreement, nowMs) {
@@ -77,8 +77,7 @@ export function createSharesWait(): SharesWait {
         return 0;
       }
       let wait = waiting.get(id);
-      if (wait?.disagreement !== disagreement)
-        waiting.set(id, (wait = { disagreement, untilMs: nowMs + STALE_SHARES_WAIT_MS }));
+      if (wait?.disagreement !== disagreement) waiting.set(id, (wait = { disagreement, untilMs: nowMs + limitMs }));
       return Math.max(0, wait.untilMs - nowMs);
     },
     forget: (id) => void waiting.delete(id),

@@ -50,6 +50,8 @@ export interface Templates {
   find(key: TemplateKey): Template | undefined;
   /** Starts watching a kind that neither a policy nor a binding names. */
   follow(ref: KindRef): void;
+  /** Whether `list` is complete: the kind is watched and listed, or the hub does not serve this version. */
+  isListed(ref: KindRef): boolean;
   /** All known objects of a kind, in one namespace or, if unset, in all namespaces and cluster-scoped. */
   list(ref: KindRef, namespace?: string): readonly Template[];
   /** Keys for every template that exists, appears or changes; status-only changes are included only on request. */
@@ -167,6 +169,10 @@ export function createTemplates({
       return (
         known && informers.of<KubernetesObject>(known).get({ cluster: hub, namespace: namespace || undefined, name })
       );
+    },
+    isListed({ apiVersion, kind }) {
+      const known = followed.get(idOf(parseApiVersion(apiVersion).group, kind));
+      return known ? informers.of(known).synced : missing.has(`${apiVersion}/${kind}`);
     },
     list(ref, namespace) {
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));

@@ -1,0 +1,157 @@
+/**
+ * Companions of a workload: objects that name it, or select its pods, and that its pods need on every member: budgets,
+ * spreads, probes, the states of pods, and SidecarSets with the ConfigMaps and Secrets that their containers mount. A
+ * workload does not refer to them, so no rule of its kind finds them.
+ */
+import { ApiError, parseApiVersion } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { ResourceBinding } from "@flotilla/karmada";
+import type { DeepReadonly } from "@flotilla/base";
+import type { ObjectKey } from "@flotilla/client";
+import { keyOf } from "@flotilla/controller-runtime";
+import type { Informer, ObjectEvent, Source } from "@flotilla/controller-runtime";
+import type { Dependency } from "@flotilla/kubernetes";
+import { isPodOfSet, SidecarSet } from "@flotilla/openkruise";
+import { concerningKinds, concernOf } from "../../interpreter/concerns.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { compileLabelSelector } from "../policies/label-selector.ts";
+import type { Templates } from "../templates/templates.ts";
+import { podLabelsOf } from "./concerned-bindings.ts";
+
+type Template = DeepReadonly<KubernetesObject>;
+interface KindRef {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+export interface Companions {
+  /** What a workload takes along to its members because of its companions. Starts to watch their kinds. */
+  dependenciesOf(workload: Template): Promise<readonly Dependency[]>;
+  /**
+   * The companions that take effect when a pod is created; undefined while their lists are incomplete. `all`: also of
+   * kinds that no policy names, which are then watched.
+   */
+  atCreation(workload: Template, all: boolean): readonly Template[] | undefined;
+}
+
+export interface CompanionDependencies {
+  templates: Pick<Templates, "follow" | "isListed" | "list">;
+  interpreter: Pick<Interpreter, "dependencies">;
+  /** The labels of a namespace; undefined if it does not exist. */
+  labelsOf(namespace: string): Readonly<Record<string, string>> | undefined;
+}
+
+const SIDECAR_SET: KindRef = { apiVersion: `${SidecarSet.group}/v1beta1`, kind: SidecarSet.kind };
+const FOLLOWED: readonly KindRef[] = [
+  ...concerningKinds,
+  SIDECAR_SET,
+  { ...SIDECAR_SET, apiVersion: `${SidecarSet.group}/v1alpha1` },
+];
+/** They change new pods; the others act on pods that run. */
+const AT_CREATION: ReadonlySet<string> = new Set(["SidecarSet", "WorkloadSpread", "PersistentPodState"]);
+const BY_NAMESPACE = "companions.namespace";
+const EVERYWHERE = "*";
+
+const groupKindOf = ({ apiVersion, kind }: KindRef): string => `${parseApiVersion(apiVersion).group}/${kind}`;
+const concerning = new Map(concerningKinds.map((ref) => [groupKindOf(ref), ref]));
+export const isSidecarSet = (ref: KindRef): boolean => groupKindOf(ref) === groupKindOf(SIDECAR_SET);
+
+export function createCompanions({ templates, interpreter, labelsOf }: CompanionDependencies): Companions {
+  const followAll = (): void => FOLLOWED.forEach((ref) => templates.follow(ref));
+  /** The hub may serve only one of the versions. */
+  function areListed(): boolean {
+    const listed = new Set(FOLLOWED.filter((ref) => templates.isListed(ref)).map(groupKindOf));
+    return FOLLOWED.every((ref) => listed.has(groupKindOf(ref)));
+  }
+
+  interface Found {
+    readonly namespace: string;
+    readonly concerned: readonly Template[];
+    readonly sets: readonly Template[];
+  }
+
+  /** Undefined for objects without pods. */
+  function find(workload: Template): Found | undefined {
+    const labels = podLabelsOf(workload);
+    const { namespace } = workload.metadata;
+    if (!labels || !namespace) return undefined;
+    const pod = { metadata: { name: "", namespace, labels } };
+    return {
+      namespace,
+      concerned: [...concerning.values()]
+        .flatMap((ref) => templates.list(ref, namespace))
+        .filter((object) => doesConcern(object, workload, labels)),
+      sets: templates.list(SIDECAR_SET).filter((set) => injects(set, pod, labelsOf)),
+    };
+  }
+
+  /** A SidecarSet mounts ConfigMaps and Secrets from the namespace of the pod. */
+  async function neededBySets(namespace: string, sets: readonly Template[]): Promise<Dependency[]> {
+    const mounted = sets.map((set) => interpreter.dependencies({ ...set, metadata: { ...set.metadata, namespace } }));
+    return [
+      ...sets.map(({ apiVersion, kind, metadata: { name } }) => ({ apiVersion, kind, name })),
+      ...(await Promise.all(mounted)).flat(),
+    ];
+  }
+
+  return {
+    async dependenciesOf(workload) {
+      const found = find(workload);
+      if (!found) return [];
+      followAll();
+      const { namespace, concerned, sets } = found;
+      return [
+        ...concerned.map(({ apiVersion, kind, metadata: { name } }) => ({ apiVersion, kind, namespace, name })),
+        ...(await neededBySets(namespace, sets)),
+      ];
+    },
+    atCreation(workload, all) {
+      const found = find(workload);
+      if (!found) return [];
+      if (all) followAll();
+      if (all && !areListed()) return undefined;
+      return [...found.concerned, ...found.sets].filter(({ kind }) => AT_CREATION.has(kind));
+    },
+  };
+}
+
+/** Keys of the bindings with `propagateDeps` in the namespaces in which a companion appears, changes or goes. */
+export function companionChanges(
+  templates: Pick<Templates, "source">,
+  bindings: Informer<ResourceBinding>,
+): Source<ObjectKey> {
+  bindings.addIndex(BY_NAMESPACE, ({ metadata, spec }) =>
+    spec.propagateDeps && metadata.namespace ? [metadata.namespace, EVERYWHERE] : [],
+  );
+  return templates.source(({ object, cluster }: ObjectEvent) => {
+    const isSet = isSidecarSet(object);
+    if (!isSet && !concerning.has(groupKindOf(object))) return [];
+    const where = isSet ? EVERYWHERE : (object.metadata.namespace ?? "");
+    return bindings.by(BY_NAMESPACE, where).map((binding) => keyOf(cluster, binding));
+  });
+}
+
+function doesConcern(
+  object: Template,
+  { apiVersion, kind, metadata: { name } }: Template,
+  podLabels: Readonly<Record<string, string>>,
+): boolean {
+  const concern = concernOf(object);
+  if (!concern) return false;
+  if ("pods" in concern) return compileLabelSelector(concern.pods)(podLabels);
+  return concern.workload.name === name && groupKindOf(concern.workload) === groupKindOf({ apiVersion, kind });
+}
+
+/** A set with an invalid selector injects nothing. */
+function injects(
+  set: Template,
+  pod: Parameters<typeof isPodOfSet>[0],
+  labelsOf: Parameters<typeof isPodOfSet>[2],
+): boolean {
+  try {
+    return isPodOfSet(pod, set as unknown as Parameters<typeof isPodOfSet>[1], labelsOf);
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
+}
