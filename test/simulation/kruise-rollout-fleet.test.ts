@@ -183,7 +183,7 @@ test("pause and resume of the command steer a release that a Rollout leads", asy
   await fleet.run(20_000);
 
   expect((await withImage("web:2")).reduce((sum, count) => sum + count)).toBe(5);
-  expect((await rollout()).spec.strategy.paused).toBe(false);
+  expect((await rollout()).spec.strategy.paused ?? false).toBe(false);
 });
 
 test("a Rollout with routes of requests holds changes back, and says so", async () => {

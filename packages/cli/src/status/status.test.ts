@@ -63,6 +63,7 @@ describe("a workload that runs once", () => {
       })
       .build();
   const ended = (type: string): object => ({ succeeded: 2, conditions: [{ type, status: "True" }] });
+
   test("counts what members had finished before it left them", () => {
     const moved = job(ended("Complete"));
     moved.metadata.annotations = {
@@ -70,6 +71,15 @@ describe("a workload that runs once", () => {
     };
 
     expect(summariseWorkload(moved).run).toMatchObject({ succeeded: 5, finished: "Complete" });
+  });
+
+  test("counts a member that left once, while its last status is kept", () => {
+    const left = job(ended("Complete"));
+    left.metadata.annotations = {
+      "flotilla.dev/job-record": JSON.stringify([{ cluster: "m0", succeeded: 2, at: "2026-01-01T00:00:00Z" }]),
+    };
+
+    expect(summariseWorkload(left).run).toMatchObject({ succeeded: 2, finished: "Complete" });
   });
 
   test("is not complete while a member has not taken the rest of its completions", () => {

@@ -117,11 +117,20 @@ function policyOf(annotations: Readonly<Record<string, string>>): string | undef
   return `${annotations[POLICY_NAMESPACE] ?? ""}/${name}`;
 }
 
+/** What members had finished before the Job left them, unless their last numbers are still among the statuses. */
+function sumOfRecord(binding: DeepReadonly<ResourceBinding>): number {
+  const targets = new Set((binding.spec.clusters ?? []).map(({ name }) => name));
+  const left = new Set(
+    (binding.status?.aggregatedStatus ?? []).map(({ clusterName }) => clusterName).filter((name) => !targets.has(name)),
+  );
+  return parseJobRecord(binding).reduce((sum, { cluster, succeeded }) => sum + (left.has(cluster) ? 0 : succeeded), 0);
+}
+
 /** A copy that is not applied is another one than its member reports. */
 function runOf(binding: DeepReadonly<ResourceBinding>, statuses: readonly JsonObject[]): RunStatus {
   const hasFailed = statuses.some(({ conditions }) => isTrue(conditions, "Failed"));
   const isApplied = findCondition(binding.status?.conditions, "FullyApplied")?.status !== "False";
-  const before = parseJobRecord(binding).reduce((sum, { succeeded }) => sum + succeeded, 0);
+  const before = sumOfRecord(binding);
   const desired = sumOf(statuses, "desired");
   return {
     active: sumOf(statuses, "active"),
