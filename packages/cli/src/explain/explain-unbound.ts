@@ -29,7 +29,7 @@ export async function explainUnbound(
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
     // Without a binding no member has a copy.
-    const readMember = (): Promise<undefined> => Promise.resolve(undefined);
+    const readMember = { get: () => Promise.resolve(undefined), list: () => Promise.resolve([]) };
     const found = await explain({
       views: viewsOf(state.snapshot),
       interpreter,

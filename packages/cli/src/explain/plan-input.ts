@@ -22,6 +22,7 @@ import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import { splitFinishedCopies } from "./finished-copies.ts";
+import { withAutoscaled } from "./autoscaled-changes.ts";
 import { withExisting } from "./existing-changes.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
@@ -142,7 +143,8 @@ export async function planManifests(
     const titles = new Set(asked.map(({ template }) => titleOf(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
-    const { notes: kept, ...ended } = await withRetained(plan, met, { client, interpreter, clock, signal });
+    const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
+    const { notes: scaled, ...ended } = await withAutoscaled(plan, retained, { client, clock, signal });
     const rooms = await quotaProblems(plan, ended.changes, { client, interpreter, clock, signal });
     const works = await planOcmChanges(client, applied, signal);
     const notes = [
@@ -159,6 +161,7 @@ export async function planManifests(
       ...firstSteps(plan, ended.changes),
       ...existing,
       ...kept,
+      ...scaled,
       ...rooms.notes,
       ...(note === undefined ? [] : [note]),
     ];

@@ -150,7 +150,8 @@ function renderMembers({ members, resource: { kind } }: Read): string[] {
 }
 
 /** A BroadcastJob runs on every node, so its replicas, which are its parallelism, do not count its pods. */
-function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
+function countText({ replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
+  const replicas = autoscaler?.replicas ?? asked;
   const { desired, active, succeeded, failed } = isObject(status) ? status : {};
   const numbers = { active, succeeded, failed };
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
@@ -163,7 +164,7 @@ function countText({ replicas, status }: DeepReadonly<ExplainedMember>, kind: st
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy, unhealthy, failedRule, release } = member;
+  const { onMember = [], onMemberBy, autoscaler, unhealthy, failedRule, release } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
@@ -189,6 +190,9 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
     ...onMember.map((field) => `  on member   ${renderField(field)}`),
+    ...(autoscaler
+      ? [`  on member   spec.replicas: ${autoscaler.asked} → ${autoscaler.replicas}, left to ${autoscaler.name} there`]
+      : []),
     ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
   ];
 }

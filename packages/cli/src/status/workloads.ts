@@ -27,7 +27,8 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(binding, statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
-    placement: placementOf(spec) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
+    placement:
+      placementOf(binding, isRun) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
     withoutPolicy:
       policyOf(metadata.annotations ?? {}) === undefined &&
       !spec.requiredBy?.length &&
@@ -158,12 +159,29 @@ function isTrue(conditions: unknown, type: string): boolean {
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** A dependency has no clusters of its own; it is on those of its dependents. */
-function placementOf({ clusters = [], requiredBy = [] }: DeepReadonly<ResourceBinding>["spec"]): string {
+function placementOf({ spec, status }: DeepReadonly<ResourceBinding>, isRun: boolean): string {
+  const { clusters = [], requiredBy = [] } = spec;
+  const items = isRun ? [] : (status?.aggregatedStatus ?? []);
+  const byCluster = new Map(items.map((item) => [item.clusterName, item]));
   if (clusters.length > 0)
-    return clusters.map(({ name, replicas }) => (replicas === undefined ? name : `${name}=${replicas}`)).join(" ");
+    return clusters
+      .map(({ name, replicas }) =>
+        replicas === undefined ? name : `${name}=${replicas}${otherReplicas(replicas, byCluster.get(name))}`,
+      )
+      .join(" ");
   return [...new Set(requiredBy.flatMap((owner) => (owner.clusters ?? []).map(({ name }) => name)))]
     .toSorted()
     .join(" ");
+}
+
+/** Where a member that is up to date runs another number, as an autoscaler or a Retain rule may decide. */
+function otherReplicas(
+  placed: number,
+  item: NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["aggregatedStatus"]>[number] | undefined,
+): string {
+  const runs = isObject(item?.status) ? item.status["replicas"] : undefined;
+  const isSettled = item?.applied === true && item.health === "Healthy";
+  return isSettled && typeof runs === "number" && runs !== placed ? ` (runs ${runs})` : "";
 }
 
 /** A failed dispatch comes first: the members then still run the previous version. */

@@ -23,15 +23,15 @@ const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO
 export const joinAgain = (cluster: string): string =>
   `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads keep running, and what is known of them is from before`;
 
+type Delivery = Pick<
+  Explanation["members"][number],
+  "cluster" | "applied" | "reason" | "message" | "webhookConfiguration"
+>;
+
 /** Why the member has not applied its latest copy. */
 export function deliveryProblem(
   resource: Explanation["resource"],
-  {
-    cluster,
-    applied,
-    reason = "",
-    message,
-  }: Pick<Explanation["members"][number], "cluster" | "applied" | "reason" | "message">,
+  { cluster, applied, reason = "", message, webhookConfiguration }: Delivery,
   isNotReady: boolean,
 ): Problem | undefined {
   if (applied !== false) return undefined;
@@ -64,9 +64,32 @@ export function deliveryProblem(
       what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
       try: "find the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
     };
+  const webhook = uncalledWebhookIn(message);
+  if (webhook !== undefined) return unansweredProblem(cluster, webhook, webhookConfiguration, message);
   return {
     what: `${cluster} rejected it: ${message ?? "no reason given"}`,
     try: fixForExclusion(resource, cluster, reason, message),
+  };
+}
+
+/** The webhook that an API server could not call, in its message. */
+export function uncalledWebhookIn(message = ""): string | undefined {
+  const [, name] = /\bfailed calling webhook "([^"\s]{1,253})"/.exec(message) ?? [];
+  return name;
+}
+
+/** Nothing is wrong with the object: a webhook that the member must call does not respond. */
+function unansweredProblem(
+  cluster: string,
+  webhook: string,
+  configuration: string | undefined,
+  message: string | undefined,
+): Problem {
+  const [kind = "", name = ""] = configuration?.split(" ") ?? [];
+  const lists = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
+  return {
+    what: `${cluster} could not check it, because webhook ${webhook}${configuration === undefined ? "" : ` of ${configuration}`} does not respond there: ${message ?? "no reason given"}`,
+    try: `start the server of the webhook on ${cluster}, or correct or delete its configuration there ('flotilla ${configuration === undefined ? `get ${lists}` : `describe ${kind.toLowerCase()}/${name}`} --clusters ${cluster}' shows it); the hub retries automatically`,
   };
 }
 

@@ -6,7 +6,13 @@ import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { Cluster, Work } from "@flotilla/karmada";
 import { isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { InterpretError } from "@flotilla/kubernetes";
+import {
+  HorizontalPodAutoscaler,
+  InterpretError,
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "@flotilla/kubernetes";
+import type { Kind } from "@flotilla/apimachinery";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
@@ -30,10 +36,14 @@ import type { Template } from "../propagation/templates/templates.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
+import { uncalledWebhookIn } from "./delivery-problem.ts";
+import { autoscalerOf, replicasOf } from "./left-to-autoscaler.ts";
 import { compareFields } from "../fields/field-changes.ts";
 import type { Binding } from "./planned-binding.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
+
+type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
 export interface ExplainMembersDependencies {
   views: PlanningViews;
@@ -93,6 +103,8 @@ export async function explainMembers(
           : undefined,
       ...driftOf(workOf.get(cluster)),
       ...(await onMember({ interpreter, readMember }, cluster, workOf.get(cluster))),
+      ...(await autoscaled(readMember, cluster, workOf.get(cluster), item?.status)),
+      ...(item?.applied === false && (await uncalledWebhook(readMember, cluster, item.appliedMessage))),
     };
   });
   return Promise.all(explained);
@@ -107,10 +119,10 @@ async function onMember(
   cluster: string,
   work: DeepReadonly<Work> | undefined,
 ): Promise<Pick<ExplainedMember, "onMember" | "onMemberBy" | "failedRules">> {
-  const copy = work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+  const copy = copyIn(work);
   const isRuled = copy && MEMBER_RULES.some((rule) => interpreter.ownerOf(rule, copy) !== undefined);
   if (!copy || (!isRuled && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
-  const observed = await readMember(cluster, copy);
+  const observed = await readMember.get(cluster, copy);
   if (!observed) return {};
   const failed: string[] = [];
   const attempt = async <T>(run: Promise<T>): Promise<T | undefined> => {
@@ -133,6 +145,51 @@ async function onMember(
     onMemberBy: kept.length > 0 ? interpreter.ownerOf("retain", copy) : undefined,
     failedRules: failed.length > 0 ? failed : undefined,
   };
+}
+
+/** A member whose object has other replicas than its copy is asked whether an autoscaler decides them. */
+async function autoscaled(
+  readMember: MemberReader,
+  cluster: string,
+  work: DeepReadonly<Work> | undefined,
+  status: unknown,
+): Promise<Pick<ExplainedMember, "autoscaler">> {
+  const copy = copyIn(work);
+  const ours = replicasOf(copy);
+  const reported = isObject(status) ? status["replicas"] : undefined;
+  if (!copy || ours === undefined || typeof reported !== "number" || reported === ours) return {};
+  const { apiVersion, kind, metadata } = copy;
+  const [observed, autoscalers] = await Promise.all([
+    readMember.get(cluster, copy),
+    readMember.list(cluster, HorizontalPodAutoscaler, metadata.namespace),
+  ]);
+  const autoscaler = autoscalerOf({ apiVersion, kind, name: metadata.name }, autoscalers);
+  const theirs = replicasOf(observed);
+  if (autoscaler === undefined || theirs === undefined || theirs === ours) return {};
+  return { autoscaler: { name: autoscaler, asked: ours, replicas: theirs } };
+}
+
+const copyIn = (work: DeepReadonly<Work> | undefined): Template | undefined =>
+  work?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+
+/** The configuration of the webhook that the member could not call. */
+async function uncalledWebhook(
+  readMember: MemberReader,
+  cluster: string,
+  message = "",
+): Promise<Pick<ExplainedMember, "webhookConfiguration">> {
+  const webhook = uncalledWebhookIn(message);
+  if (webhook === undefined) return {};
+  const lists = await Promise.all(
+    [MutatingWebhookConfiguration, ValidatingWebhookConfiguration].map(async (kind) =>
+      (await readMember.list(cluster, kind as Kind<WebhookConfiguration>)).map((each) => ({
+        ...each,
+        kind: kind.kind,
+      })),
+    ),
+  );
+  const found = lists.flat().find(({ webhooks }) => webhooks?.some(({ name }) => name === webhook));
+  return { webhookConfiguration: found && `${found.kind} ${found.metadata.name}` };
 }
 
 /** The rules that run for a member's object. */

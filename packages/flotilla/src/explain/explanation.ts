@@ -62,6 +62,16 @@ const member = s.object({
     ),
   ),
   onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
+  autoscaler: s.optional(
+    s.object("The autoscaler on the member that decides the replicas there, if they are not those of the copy.", {
+      name: s.string("Its kind and name."),
+      asked: s.integer("The replicas of the copy."),
+      replicas: s.integer("The replicas of the member's object."),
+    }),
+  ),
+  webhookConfiguration: s.optional(
+    s.string("The kind and name of the configuration of a webhook that the member could not call for the copy."),
+  ),
   failedRules: s.optional(
     s.array("Interpreter rules that fail for the member's object.", s.string("The message of the failure.")),
   ),

@@ -153,6 +153,21 @@ const cases: Record<
     explanation: { policy, members: [member({ applied: false, message: "quota exceeded" })] },
     want: ["oslo rejected it: quota exceeded"],
   },
+  "reports a webhook on the member that does not respond, which is no rejection": {
+    explanation: {
+      policy,
+      members: [
+        member({
+          applied: false,
+          message: 'Internal error occurred: failed calling webhook "dead.example.com": ECONNREFUSED',
+          webhookConfiguration: "ValidatingWebhookConfiguration dead",
+        }),
+      ],
+    },
+    want: [
+      'oslo could not check it, because webhook dead.example.com of ValidatingWebhookConfiguration dead does not respond there: Internal error occurred: failed calling webhook "dead.example.com": ECONNREFUSED',
+    ],
+  },
   "reports a member that is not ready and unreachable once": {
     explanation: { policy, members: [member({ applied: false, reason: "MemberUnreachable", message: "no route" })] },
     cluster: ready("False"),
