@@ -172,7 +172,7 @@ test("every command that does not find an object names the nearest one", async (
   ] as const)
     await expect(run(name, ...args), name).rejects.toThrow("(did you mean 'web'?)");
   await expect(run("wait", "deployment/web", "-n", "elsewhere")).rejects.toThrow(
-    "; namespace default has one: run 'flotilla wait deployment/web -n default'",
+    "; namespace default has another object of that name: run 'flotilla wait deployment/web -n default'",
   );
   await expect(run("status", "-n", "defualt")).rejects.toThrow("(did you mean 'default'?)");
   await expect(run("plan", "--without-cluster", "membr1")).rejects.toThrow("(did you mean 'member1'?)");

@@ -186,7 +186,7 @@ test("numbers of a member that reports are current although its last update was 
 
 test("a workload of another namespace is found by its name", async () => {
   await expect(world.run("why", "cloneset/web")).rejects.toThrow(
-    /namespaces b\d+, .* have one: run 'flotilla why cloneset\/web -n b/,
+    /namespaces b\d+, .* have other objects of that name: run 'flotilla why cloneset\/web -n b/,
   );
 });
 

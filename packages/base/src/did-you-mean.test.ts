@@ -18,6 +18,16 @@ for (const [behaviour, { word, want }] of Object.entries(cases)) {
   });
 }
 
+test("of several names that are equally near, none is suggested", () => {
+  const members = ["member1", "member2", "member3"];
+
+  expect([nearestOf("member7", members), nearestOf("membr1", members), nearestOf("member7", ["member1"])]).toEqual([
+    undefined,
+    "member1",
+    "member1",
+  ]);
+});
+
 test("a suggestion is a question in parentheses, or empty", () => {
   expect([didYouMean("stats", commands), didYouMean("frobnicate", new Set(commands))]).toEqual([
     " (did you mean 'status'?)",

@@ -13,23 +13,31 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 
 /**
  * The nearest known word: at most a third of its letters differ, or it starts with what was typed. Undefined when none
- * is near.
+ * is near, or several of one length are
+ * equally near.
  */
 export function nearestOf(word: string, known: readonly string[]): string | undefined {
   if (word.length > MAX_WORD) return undefined;
   const typed = word.toLowerCase();
-  let best: { candidate: string; distance: number } | undefined;
+  let best: { candidate: string; distance: number; isTied: boolean } | undefined;
   for (const candidate of known) {
     const limit = Math.max(1, Math.floor(candidate.length / 3));
     if (candidate.length > MAX_WORD || Math.abs(candidate.length - typed.length) > limit) continue;
     const distance = editDistance(typed, candidate.toLowerCase());
-    if (distance <= limit && distance < (best?.distance ?? Infinity)) best = { candidate, distance };
+    if (distance > limit) continue;
+    if (distance < (best?.distance ?? Infinity)) best = { candidate, distance, isTied: false };
+    // Numbered names are equally near, so each is a guess. Another length is another form, such as a plural.
+    else if (distance === best?.distance && candidate.length === best.candidate.length)
+      best.isTied ||= !isSameWord(candidate, best.candidate);
   }
+  if (best?.isTied) return undefined;
   return (
     best?.candidate ??
     (typed.length >= MIN_BEGINNING ? known.find((candidate) => candidate.toLowerCase().startsWith(typed)) : undefined)
   );
 }
+
+const isSameWord = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 /** The number of insertions, deletions, substitutions and swaps of neighbouring letters. */
 function editDistance(a: string, b: string): number {

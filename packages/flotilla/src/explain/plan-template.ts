@@ -33,7 +33,7 @@ import { namedPodsProblem, recordNamedPods } from "../propagation/pods-to-delete
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { SchedulePlan } from "../propagation/schedule/plan-schedule.ts";
 import type { Template } from "../propagation/templates/templates.ts";
-import { bindingName } from "@flotilla/karmada";
+import { bindingName, clusterNameOf } from "@flotilla/karmada";
 import type { FleetRollout } from "../rollout/kinds/fleet-rollout.ts";
 import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { planRelease } from "./plan-release.ts";
@@ -99,7 +99,8 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   if (!binding) return plan;
 
   const schedule = isToBeScheduled(binding) ? scheduleOf(deps, binding) : undefined;
-  if (schedule?.outcome === "unschedulable") problems.push(`${schedule.message.replace(/\.$/, "")}${STAYS_UNPLACED}`);
+  if (schedule?.outcome === "unschedulable")
+    problems.push(`${schedule.message.replace(/\.$/, "")}${before?.spec.clusters?.length ? STAYS_UNPLACED : ""}`);
   const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
   const held = await heldByQuota(scheduled, template, {
     interpreter: deps.interpreter,
@@ -281,9 +282,7 @@ export async function planCopies(
     // One override usually fails for several clusters with the same error.
     for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
       const clusters = failed.map(({ cluster }) => cluster);
-      problems.push(
-        `${listOf(clusters)}: ${message}; ${clusters.length === 1 ? "it keeps its current copy" : "they keep their current copies"}`,
-      );
+      problems.push(`${listOf(clusters)}: ${message}; ${whatStays(clusters, works)}`);
     }
   }
   problems.push(...renderUnreturned(plan.unreturned));
@@ -292,6 +291,16 @@ export async function planCopies(
       "the old copy must be deleted from the cluster before the new one is created; the plan shows that first step",
     );
   return { ...plan, begins: release.begins };
+}
+
+/** What members have whose copies cannot be rendered. */
+function whatStays(clusters: readonly string[], works: readonly DeepReadonly<Work>[]): string {
+  const having = new Set(works.map(({ metadata }) => clusterNameOf(metadata.namespace ?? "")));
+  const keeping = clusters.filter((cluster) => having.has(cluster));
+  if (keeping.length === 0) return `${clusters.length === 1 ? "it gets" : "they get"} no copy`;
+  if (keeping.length < clusters.length)
+    return `${listOf(keeping)} ${keeping.length === 1 ? "keeps its current copy" : "keep their current copies"}, and the others get none`;
+  return clusters.length === 1 ? "it keeps its current copy" : "they keep their current copies";
 }
 
 /** A binding may target thousands of clusters; the first few names are enough. */
