@@ -60,6 +60,7 @@ export { manifestsOf } from "./ocm/work/manifests.ts";
 export { mayCollide, planExisting } from "./explain/plan-existing.ts";
 export { planMemberQuota } from "./explain/plan-member-quota.ts";
 export type { CopyGrowth, SizedCopy } from "./explain/plan-member-quota.ts";
+export { uncalledWebhookIn } from "./explain/delivery-problem.ts";
 export { autoscalerOf, replicasOf } from "./explain/left-to-autoscaler.ts";
 export { keeperOf, planRetained } from "./explain/plan-retained.ts";
 export { undeliveredProblems } from "./explain/plan-undelivered.ts";

@@ -187,7 +187,7 @@ const deleting = (extra: object = {}): Judgement =>
   );
 const calledPrograms = (extra: Partial<WebhookFacts> = {}): Judgement =>
   webhooksCheck.judge(
-    { services: [], failing: [], calls: [], seconds: [], failingConversions: [], unseen: [], ...extra },
+    { services: [], failing: [], calls: [], seconds: [], failingConversions: [], uncalled: [], unseen: [], ...extra },
     now,
   );
 const aggregated = (status: "True" | "False"): APIService => ({
@@ -851,6 +851,13 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "Its last 3 calls failed",
     },
+    "a webhook that a member could not call for a Work is a problem": {
+      judged: calledPrograms({
+        uncalled: [{ cluster: "oslo", webhook: "dead.example", message: "ECONNREFUSED" }],
+      }),
+      verdict: "problem",
+      says: "It does not respond, so that 1 Work is not applied: ECONNREFUSED",
+    },
     "a conversion webhook whose last call failed is a problem": {
       judged: calledPrograms({ failingConversions: [{ labels: { crd_name: "widgets.example.com" }, value: 1 }] }),
       verdict: "problem",
@@ -999,6 +1006,14 @@ for (const [check, each] of Object.entries(cases)) {
     }
   });
 }
+
+test("a member that lacks a kind of OpenKruise that others of its version serve is named", () => {
+  const on = (name: string, ...kinds: string[]) => ({ name, isServed: true, kinds, version: "v1.9.1" });
+
+  const { seen } = openkruiseCheck.judge([on("oslo", "CloneSet", "DaemonSet"), on("paris", "DaemonSet")], now);
+
+  expect(seen).toBe("2 of 2 members have it: v1.9.1; paris does not serve CloneSet");
+});
 
 test("a ManifestWork that was rejected just now is counted, and is not a problem yet", () => {
   const status = { conditions: [condition("Applied", "False", "no such kind")] };

@@ -14,6 +14,8 @@ export interface KruiseOnMember {
   name: string;
   /** The member serves OpenKruise kinds. */
   isServed: boolean;
+  /** The kinds of OpenKruise that the member serves. */
+  kinds?: readonly string[];
   /** From the manager's image; undefined when it could not be read or has no tag. */
   version?: string;
   /** Undefined when there is no manager. */
@@ -39,12 +41,18 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
     return Promise.all(
       (await membersIn(context)).map(async (cluster): Promise<KruiseOnMember> => {
         const { name } = cluster.metadata;
-        if (!servesKruise(cluster)) return { name, isServed: false };
+        const kinds = kruiseKindsOf(cluster);
+        if (kinds.length === 0) return { name, isServed: false };
         try {
           const answer = await askRaw(context, proxyPath(name) + DEPLOYMENT);
           return answer.status === 404
-            ? { name, isServed: true }
-            : { name, isServed: true, ...managerOf(objectOf(`querying ${name} for OpenKruise's manager`, answer)) };
+            ? { name, isServed: true, kinds }
+            : {
+                name,
+                isServed: true,
+                kinds,
+                ...managerOf(objectOf(`querying ${name} for OpenKruise's manager`, answer)),
+              };
         } catch (error) {
           context.signal.throwIfAborted();
           return {
@@ -103,22 +111,37 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         fix: "Upgrade the older one, and run lint to find manifests that depend on the version.",
         commands: ["flotilla lint --rule kruise-version-defaults -f FOLDER -R"],
       });
+    const lacking = lackingIn(having);
     const versions = [...new Set(known.map(({ version }) => version))];
     return {
       seen:
         having.length === 0
           ? "no member has OpenKruise"
-          : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}`,
+          : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}${lacking.length > 0 ? `; ${listed(lacking, 3)}` : ""}`,
       findings,
       unseen: having.flatMap(({ name, unseen }) => (unseen === undefined ? [] : [`OpenKruise on ${name}: ${unseen}`])),
     };
   },
 });
 
-const servesKruise = ({ status }: DeepReadonly<Cluster>): boolean =>
-  status?.apiEnablements?.some(
-    ({ groupVersion, resources = [] }) => groupVersion.startsWith("apps.kruise.io/") && resources.length > 0,
-  ) ?? false;
+const kruiseKindsOf = ({ status }: DeepReadonly<Cluster>): string[] => [
+  ...new Set(
+    status?.apiEnablements
+      ?.filter(({ groupVersion }) => groupVersion.startsWith("apps.kruise.io/"))
+      .flatMap(({ resources = [] }) => resources.map(({ kind }) => kind)),
+  ),
+];
+
+/** Kinds that other members with the same version serve: their CustomResourceDefinitions are missing. */
+function lackingIn(having: readonly KruiseOnMember[]): string[] {
+  return [...Map.groupBy(having, ({ version }) => version).values()].flatMap((same) => {
+    const all = new Set(same.flatMap(({ kinds = [] }) => kinds));
+    return same.flatMap(({ name, kinds }) => {
+      const missing = kinds ? [...all].filter((kind) => !kinds.includes(kind)) : [];
+      return missing.length > 0 ? [`${name} does not serve ${listed(missing, 3)}`] : [];
+    });
+  });
+}
 
 function managerOf(deployment: JsonObject): Pick<KruiseOnMember, "version" | "manager"> {
   const image = textAt(deployment, "spec", "template", "spec", "containers", 0, "image");
