@@ -56,7 +56,7 @@ export async function withAutoscaled(
     const fields = change.fields.filter(({ path }) => path !== REPLICAS);
     if (fields.length > 0 || change.more !== undefined)
       return [{ ...change, fields, note: [change.note, note].filter(Boolean).join("; ") }];
-    notes.push(`${titleOf(change)} on ${change.cluster} stays: ${note}, the hub asks for ${String(wanted)}`);
+    notes.push(`${titleOf(change)} on ${change.cluster} stays: ${note}, the hub asks for ${JSON.stringify(wanted)}`);
     return [];
   });
   return { changes, problems: planned.problems, notes };

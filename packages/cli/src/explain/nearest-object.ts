@@ -74,7 +74,12 @@ async function elsewhere(
     if (first === undefined) return "";
     const shown = namespaces.slice(0, MAX_NAMESPACES).join(", ");
     const more = namespaces.length > MAX_NAMESPACES ? ` and ${namespaces.length - MAX_NAMESPACES} more` : "";
-    return `; namespace${namespaces.length === 1 ? "" : "s"} ${shown}${more} ${namespaces.length === 1 ? "has another object" : "have other objects"} of that name: run 'flotilla ${command} ${kind.kind.toLowerCase()}/${name} -n ${first}'`;
+    const isOne = namespaces.length === 1;
+    const others = isOne ? "has another object" : "have other objects";
+    return (
+      `; namespace${isOne ? "" : "s"} ${shown}${more} ${others} of that name: ` +
+      `run 'flotilla ${command} ${kind.kind.toLowerCase()}/${name} -n ${first}'`
+    );
   } catch (error) {
     if (isForbidden(error)) return "";
     throw error;

@@ -86,10 +86,15 @@ function unansweredProblem(
   message: string | undefined,
 ): Problem {
   const [kind = "", name = ""] = configuration?.split(" ") ?? [];
-  const lists = "validatingwebhookconfigurations,mutatingwebhookconfigurations";
+  const look =
+    configuration === undefined
+      ? "get validatingwebhookconfigurations,mutatingwebhookconfigurations"
+      : `describe ${kind.toLowerCase()}/${name}`;
   return {
     what: `${cluster} could not check it, because webhook ${webhook}${configuration === undefined ? "" : ` of ${configuration}`} does not respond there: ${message ?? "no reason given"}`,
-    try: `start the server of the webhook on ${cluster}, or correct or delete its configuration there ('flotilla ${configuration === undefined ? `get ${lists}` : `describe ${kind.toLowerCase()}/${name}`} --clusters ${cluster}' shows it); the hub retries automatically`,
+    try:
+      `start the server of the webhook on ${cluster}, or correct or delete its configuration there ` +
+      `('flotilla ${look} --clusters ${cluster}' shows it); the hub retries automatically`,
   };
 }
 

@@ -153,7 +153,7 @@ const cases: Record<
     explanation: { policy, members: [member({ applied: false, message: "quota exceeded" })] },
     want: ["oslo rejected it: quota exceeded"],
   },
-  "reports a webhook on the member that does not respond, which is no rejection": {
+  "reports a webhook on the member that does not respond, and advises to start it": {
     explanation: {
       policy,
       members: [

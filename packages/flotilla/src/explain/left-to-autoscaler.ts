@@ -1,4 +1,4 @@
-/** Tells which autoscaler of a member decides the replicas of an object there. Pure. */
+/** Finds the autoscaler of a member that decides the replicas of an object there. Pure. */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
