@@ -14,6 +14,7 @@ import { RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
+import { readDataReason } from "./data-reason.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
@@ -367,7 +368,7 @@ function unaggregatedReason(
 /** Checks the member's own copy. */
 async function memberReason(
   { template, binding, place }: { template: Template; binding: DeepReadonly<ResourceBinding>; place: Place },
-  { asking, interpreter }: WaitTools,
+  { asking, client, interpreter }: WaitTools,
   discovery: Discovery,
 ): Promise<Standing> {
   const { group, version } = gvkOf(template);
@@ -381,6 +382,11 @@ async function memberReason(
   if (!copy) return { reason: "it does not exist yet" };
   if (generationOf(copy) !== String(template.metadata.generation ?? 0))
     return { reason: "it still has an older version" };
+  // A rule that retains data of the member decides what the copy has.
+  const reason = interpreter.ownerOf("retain", template)
+    ? undefined
+    : await readDataReason(client, template, copy, place.name, asking.signal);
+  if (reason !== undefined) return { reason };
   return healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
 }
 
