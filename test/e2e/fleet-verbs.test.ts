@@ -89,7 +89,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(await run("uncordon", "member2")).toMatchObject({ stdout: "member2 uncordoned\n" });
     expect(await run("cordon", "member2", "member9")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining("member member9 not found (did you mean 'member1'?)") as string,
+      stderr: expect.stringContaining("member member9 not found; run 'flotilla status' to list the members") as string,
     });
   });
 

@@ -133,7 +133,7 @@ test("the command lists what stays on a drained member, such as CRDs, and what c
   await fleet.client.create(Deployment, "hub", makeDeployment("fixed/web").replicas(1).build());
   await fleet.run(10 * SECOND);
   const leaves =
-    "leaves member2: Deployment shop/a, Deployment shop/b, Deployment shop/c, Deployment shop/d, Deployment shop/e, and 1 more";
+    "leaves member2: Deployment shop/a, Deployment shop/b, Deployment shop/c, Deployment shop/d, Deployment shop/e, Deployment shop/f";
   const cannot =
     "cannot leave member2 (0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint): Deployment fixed/web";
   const stays =

@@ -64,8 +64,7 @@ export const waitCommand = defineCommand({
       { podCauseOf },
       { missingControllers },
       { nearestObject },
-      { renderHealthy },
-      { RUN_TO_COMPLETION },
+      { renderHealthy, runsToCompletion },
     ] = await Promise.all([
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
@@ -75,7 +74,6 @@ export const waitCommand = defineCommand({
       import("../health/controllers-state.ts"),
       import("../explain/nearest-object.ts"),
       import("../members/run-progress.ts"),
-      import("@flotilla/flotilla"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -91,7 +89,7 @@ export const waitCommand = defineCommand({
             wanted.push({ kind, name });
           }
         }
-      const endless = wanted.find(({ kind }) => !RUN_TO_COMPLETION.has(kind.kind));
+      const endless = wanted.find(({ kind }) => !runsToCompletion(kind.kind));
       if (flags.for === "complete" && endless)
         throw new UsageError(
           `${endless.kind.kind} ${endless.name} does not run to completion; wait for --for healthy instead`,

@@ -9,9 +9,11 @@ import { objectOf } from "./json-parts.ts";
 const COMPLETE = ["Complete", "Completed", "SuccessCriteriaMet"];
 const COMPLETE_PHASES: ReadonlySet<unknown> = new Set(["Succeeded", "completed"]);
 
+export const runsToCompletion = (kind: string): boolean => RUN_TO_COMPLETION.has(kind);
+
 /** `1 of 4 completions done, still running`; undefined for other kinds, and when it is done. */
 export function runProgress(copy: DeepReadonly<KubernetesObject>): string | undefined {
-  if (!RUN_TO_COMPLETION.has(copy.kind)) return undefined;
+  if (!runsToCompletion(copy.kind)) return undefined;
   const { spec, status } = copy as unknown as { spec?: JsonObject; status?: JsonObject };
   const { conditions, phase, succeeded, active, desired } = objectOf(status);
   const known = Array.isArray(conditions) ? (conditions as { type: string; status: string }[]) : [];
