@@ -99,7 +99,7 @@ async function change(
       results.push({ name, changed });
       if (changed && changes.some(movesLittle))
         output.warn(
-          `NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain ${name}' moves the others, too`,
+          `NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain ${name}' moves most others, too`,
         );
       output.say(`${name} ${changed ? words.done : words.was}${dryRun ? " (dry run)" : ""}`);
     }

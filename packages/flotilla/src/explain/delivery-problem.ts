@@ -1,5 +1,6 @@
 /** Explains why a member has not applied its latest copy, and what to do about it. Pure. */
 import { parseApiVersion } from "@flotilla/apimachinery";
+import { INEXACT_INTEGER } from "@flotilla/base";
 import type { Explanation, Problem } from "./explanation.ts";
 import {
   ANSWER_PENDING,
@@ -66,10 +67,14 @@ export function deliveryProblem(
     };
   const webhook = uncalledWebhookIn(message);
   if (webhook !== undefined) return unansweredProblem(cluster, webhook, webhookConfiguration, message);
-  return {
-    what: `${cluster} rejected it: ${message ?? "no reason given"}`,
-    try: fixForExclusion(resource, cluster, reason, message),
-  };
+  if (reason === KIND_NOT_SERVED)
+    return { what: `${cluster} does not serve its kind: ${message ?? "no reason given"}`, try: INSTALL_KIND };
+  return (
+    unsentProblem(resource, cluster, message) ?? {
+      what: `${cluster} rejected it: ${message ?? "no reason given"}`,
+      try: "correct what the member rejects; the hub retries automatically",
+    }
+  );
 }
 
 /** The webhook that an API server could not call, in its message. */
@@ -98,13 +103,41 @@ function unansweredProblem(
   };
 }
 
-function fixForExclusion(resource: Explanation["resource"], cluster: string, reason: string, message = ""): string {
-  if (reason === KIND_NOT_SERVED) return INSTALL_KIND;
+/** A copy that the hub itself did not send, or did not write over another object: the member rejected nothing. */
+function unsentProblem(resource: Explanation["resource"], cluster: string, message = ""): Problem | undefined {
   // Karmada's message for an existing object that the hub did not create.
   if (message.includes(`already exists in the cluster ${cluster}`))
-    return `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`;
-  return "correct what the member rejects; the hub retries automatically";
+    return {
+      what: `the hub did not change the object on ${cluster}, which it does not manage: ${message}`,
+      try: `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`,
+    };
+  if (message.includes(`in the cluster ${cluster} belongs to a ManifestWork`))
+    return {
+      what: `the hub did not change the object on ${cluster}: ${message}`,
+      try: "delete the ManifestWork, or remove the object from it, or from the policy; the hub then continues automatically",
+    };
+  const [, rule, webhook] = FAILED_RULE.exec(message) ?? [];
+  if (rule !== undefined)
+    return {
+      what: `the hub did not send it to ${cluster}, because a rule failed on the hub: ${message}`,
+      try: `correct the rule in ResourceInterpreterCustomization ${rule}; 'flotilla interpret' runs it on an object`,
+    };
+  if (webhook !== undefined)
+    return {
+      what: `the hub did not send it to ${cluster}, because an interpreter webhook failed: ${message}`,
+      try: `correct or start interpreter webhook ${webhook}; the hub retries automatically`,
+    };
+  if (message.includes(INEXACT_INTEGER))
+    return {
+      what: `the hub did not send it to ${cluster}: ${message}`,
+      try: "use a smaller integer, or a string if the kind accepts one, in the template or override policy",
+    };
+  return undefined;
 }
+
+/** How the errors of rules begin that run on the hub: of a customization, or of a webhook. */
+const FAILED_RULE =
+  /^(?:running \w+ of ResourceInterpreterCustomization ([a-z0-9.-]+) on |calling webhook (\S{1,253}) for \w+ of )/;
 
 export function inspectCommand(
   { apiVersion, kind, namespace, name }: Explanation["resource"],

@@ -375,7 +375,7 @@ test("reports unhealthy pods of a member that rejects an update, beside the reje
 test("reports a failing override once, with its clusters", () => {
   const binding = {
     metadata: { name: "web-deployment" },
-    spec: {},
+    spec: { resource },
     status: {
       conditions: [
         {
@@ -410,7 +410,10 @@ describe("parts of a policy without effect", () => {
   const problemsOf = (spec: object, taints: object[] = []): string[] =>
     findProblems({
       explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [] },
-      binding: { metadata: { name: "web-deployment" }, spec } as unknown as ProblemInput["binding"],
+      binding: {
+        metadata: { name: "web-deployment" },
+        spec: { resource, ...spec },
+      } as unknown as ProblemInput["binding"],
       clusterOf: (name) => (name === "oslo" ? { ...ready("True"), spec: { taints } as Cluster["spec"] } : undefined),
       found: [],
       isUncopied: false,
@@ -440,9 +443,10 @@ describe("parts of a policy without effect", () => {
     const says = (cluster: Cluster): string[] =>
       findProblems({
         explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [] },
-        binding: { metadata: { name: "web-deployment" }, spec: { clusters, failover } } as unknown as NonNullable<
-          ProblemInput["binding"]
-        >,
+        binding: {
+          metadata: { name: "web-deployment" },
+          spec: { resource, clusters, failover },
+        } as unknown as NonNullable<ProblemInput["binding"]>,
         clusterOf: () => cluster,
         found: [],
         isUncopied: false,

@@ -13,6 +13,8 @@ import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
+import { leavesOnDrain } from "../propagation/failover/plan-cluster-failover.ts";
+import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/admission/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/admission/unserving-members.ts";
@@ -32,6 +34,7 @@ const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
   ClusterEviction: "wait for the eviction to finish, or fix the cause of the eviction",
 };
 const MAX_PROBLEMS = 50;
+const DRAIN = { key: DRAIN_TAINT, effect: "NoExecute" } as const;
 /** Set by the hub for members that are not ready, which are reported as such. */
 const CONDITION_TAINTS: ReadonlySet<string> = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
 
@@ -195,10 +198,11 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
 
 /** What the policy says and the scheduler does not follow. */
 function placementProblems(
-  { spec }: Binding,
+  binding: Binding,
   clusterOf: ProblemInput["clusterOf"],
   reported: ReadonlySet<string>,
 ): Problem[] {
+  const { spec } = binding;
   const problems: Problem[] = [];
   const ignored = spec.placement && ignoredSpread(spec.placement);
   if (ignored !== undefined) {
@@ -211,9 +215,13 @@ function placementProblems(
       what: `the policy names ${name}, which is not a member of the fleet`,
       try: "join it, or remove the name from the policy",
     });
-  if (spec.failover?.cluster) return problems;
+  // A finished run has nothing left to move.
+  if (spec.failover?.cluster || isFinishedRun(binding)) return problems;
   const leaving = new Set(spec.gracefulEvictionTasks?.map(({ fromCluster }) => fromCluster));
   const tolerations = spec.placement?.clusterTolerations ?? [];
+  const staysOnDrain = tolerations.some(
+    (toleration) => (toleration.tolerationSeconds ?? undefined) === undefined && toleratesTaint(toleration, DRAIN),
+  );
   for (const { name } of spec.clusters ?? []) {
     const taint = noExecuteTaints(clusterOf(name)?.spec.taints ?? []).find(
       ({ key }) => key !== DRAIN_TAINT && !CONDITION_TAINTS.has(key),
@@ -221,15 +229,20 @@ function placementProblems(
     if (!taint || leaving.has(name) || tolerations.some((toleration) => toleratesTaint(toleration, taint))) continue;
     problems.push({
       what: `${name} has the taint ${formatTaint(taint)}, and it stays there, because the policy has no failover.cluster`,
-      try: `run 'flotilla drain ${name}', or add failover.cluster to the policy`,
+      try: !leavesOnDrain(binding)
+        ? "add failover.cluster to the policy; 'flotilla drain' does not move cluster-scoped objects"
+        : staysOnDrain
+          ? "add failover.cluster to the policy; it tolerates a drain"
+          : `run 'flotilla drain ${name}', or add failover.cluster to the policy`,
     });
   }
   return problems;
 }
 
 /** Cluster failover waits for a taint that the hub does not set by itself. */
-function failoverProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"]): Problem[] {
-  if (!spec.failover?.cluster) return [];
+function failoverProblems(binding: Binding, clusterOf: ProblemInput["clusterOf"]): Problem[] {
+  const { spec } = binding;
+  if (!spec.failover?.cluster || isFinishedRun(binding)) return [];
   return (spec.clusters ?? []).flatMap(({ name }) => {
     const cluster = clusterOf(name);
     const ready = findCondition(cluster?.status?.conditions ?? [], "Ready");
@@ -238,8 +251,8 @@ function failoverProblems({ spec }: Binding, clusterOf: ProblemInput["clusterOf"
       {
         what: `it stays on ${name}: failover.cluster moves it only off a member with a NoExecute taint, and the hub sets none on a member that is not ready`,
         try:
-          `run 'flotilla taint ${name} failed=yes:NoExecute' to move it, or 'flotilla drain ${name}' to move ` +
-          "everything; a ClusterTaintPolicy can set the taint, if the API server runs with " +
+          `run 'flotilla taint ${name} failed=yes:NoExecute' to move it, or 'flotilla drain ${name}' to move most ` +
+          "others, too; a ClusterTaintPolicy can set the taint, if the API server runs with " +
           "--allow-no-execute-taint-policy",
       },
     ];
