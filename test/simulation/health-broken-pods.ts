@@ -11,9 +11,9 @@ import {
   statefulSet,
 } from "./health-manifests.ts";
 
-const newImage = async ({ patch }: HealthFleet, web: Manifest): Promise<void> =>
+const newImage = async ({ patch }: HealthFleet, web: Manifest, image = "web:broken"): Promise<void> =>
   patch("hub", web, {
-    spec: { template: { spec: { containers: [{ name: "main", image: "web:broken" }] } } },
+    spec: { template: { spec: { containers: [{ name: "main", image }] } } },
   });
 
 export const brokenPods: Record<string, Broken> = {
@@ -47,6 +47,21 @@ export const brokenPods: Record<string, Broken> = {
     ],
     why: "statefulset.apps.kruise.io/web",
     cause: /1 pod waits on m1: ImagePullBackOff/,
+  },
+  "a StatefulSet whose image was corrected, which does not replace the pod": {
+    hub: (ns) => [statefulSet(ns, { image: "web:broken" }), policy(ns, "StatefulSet")],
+    next: (fleet, ns) => newImage(fleet, statefulSet(ns), "web:2"),
+    why: "statefulset.apps/web",
+    cause: /1 pod of an older revision waits on m1: ImagePullBackOff/,
+  },
+  "an Advanced StatefulSet whose image was corrected, which does not replace the pod": {
+    hub: (ns) => [
+      advancedStatefulSet(ns, { image: "web:broken" }),
+      policy(ns, "StatefulSet", { apiVersion: "apps.kruise.io/v1beta1" }),
+    ],
+    next: (fleet, ns) => newImage(fleet, advancedStatefulSet(ns), "web:2"),
+    why: "statefulset.apps.kruise.io/web",
+    cause: /1 pod of an older revision waits on m1: ImagePullBackOff/,
   },
   "a DaemonSet with a wrong image": {
     hub: (ns) => [daemonSet(ns, { image: "web:broken" }), policy(ns, "DaemonSet")],

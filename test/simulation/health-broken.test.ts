@@ -184,6 +184,17 @@ test("numbers of a member that reports are current although its last update was 
   expect(explained).not.toContain("last known numbers");
 });
 
+test("a pod that its StatefulSet does not replace is to be deleted, not its image corrected", async () => {
+  const namespace = namespaceOf("a StatefulSet whose image was corrected, which does not replace the pod");
+
+  const explained = readAll(await world.show("why", "statefulset.apps/web", "-n", namespace));
+
+  expect(explained).toContain(
+    `'kubectl delete --raw /apis/cluster.karmada.io/v1alpha1/clusters/m1/proxy/api/v1/namespaces/${namespace}/pods/web-0'`,
+  );
+  expect(explained).not.toContain("correct the image");
+});
+
 test("a workload of another namespace is found by its name", async () => {
   await expect(world.run("why", "cloneset/web")).rejects.toThrow(
     /namespaces b\d+, .* have other objects of that name: run 'flotilla why cloneset\/web -n b/,

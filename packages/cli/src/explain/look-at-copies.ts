@@ -3,18 +3,18 @@ import { Cluster } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import { eachObject } from "@flotilla/client";
+import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { RECORD_FAILED, RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
-import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
-import type { CopyRef } from "../health/look-at-pods.ts";
+import { explainCauses, lookAtPods } from "../health/look-at-pods.ts";
+import type { Cause, CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-problems.ts";
 import { failingNow, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
-import { isForbidden, placeOf } from "../members/members-places.ts";
+import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
 
 /** An explanation with what was looked at on the members, and what could not be. */
 export type SeenExplanation = DeepReadonly<Explanation> & {
@@ -43,9 +43,9 @@ export async function lookAtCopies(
   const clusters =
     copies.length === 0 ? [] : await allowed(Array.fromAsync(eachObject(client, Cluster, { cluster: HUB, signal })));
   const { reports, unseen } = await lookAtPods(copies, { client, clock, signal, places: clusters?.map(placeOf) });
-  const causes = causesOf([...reports.values()], isOverdue).map((what) => ({
-    what,
-    try: `${fixOf(explanation, copies[0], what)}${inspectCommand(copies)}`,
+  const causes = explainCauses([...reports.values()], isOverdue).map((cause) => ({
+    what: cause.text,
+    try: `${fixOf(explanation, copies[0], cause)}${inspectCommand(copies)}`,
   }));
   const [rules, controllers, scaling] = await Promise.all([
     allowed(readRules(explanation, client, clock, signal)),
@@ -156,14 +156,31 @@ function inspectCommand([first]: readonly CopyRef[]): string {
 }
 
 /** What to do about a cause, if that is known; empty otherwise. */
-function fixOf({ members }: DeepReadonly<Explanation>, copy: CopyRef | undefined, cause: string): string {
-  if (cause.includes("ImagePullBackOff") || cause.includes("ErrImagePull")) return "correct the image; ";
-  const missing = missingReference(cause);
+function fixOf({ members }: DeepReadonly<Explanation>, copy: CopyRef | undefined, cause: Cause): string {
+  if (cause.outdated.length > 0) return `${deleteCommands(cause)}; `;
+  if (cause.text.includes("ImagePullBackOff") || cause.text.includes("ErrImagePull")) return "correct the image; ";
+  const missing = missingReference(cause.text);
   if (!missing) return "";
   const reference = `${missing.kind} ${missing.name}`;
   if (members.length === 0) return `add ${reference} to the manifests of the ManifestWork; `;
   return `create ${reference} in namespace ${copy?.namespace ?? ""} of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it; `;
 }
+
+/** Of one cause; the next look names the others. */
+const MAX_DELETED = 3;
+
+/** Through the hub, because the user need not have the kubeconfig of the member. */
+function deleteCommands({ outdated }: Cause): string {
+  const all = outdated.flatMap(({ cluster, namespace, pods }) => pods.map((name) => ({ cluster, namespace, name })));
+  const commands = all
+    .slice(0, MAX_DELETED)
+    .map(({ cluster, namespace, name }) => `'kubectl delete --raw ${podPath(cluster, namespace, name)}'`);
+  const more = all.length > MAX_DELETED ? `, and ${all.length - MAX_DELETED} more` : "";
+  return `the template has changed, but the member replaces such a pod only when it is deleted: ${commands.join(", ")}${more}`;
+}
+
+const podPath = (cluster: string, namespace: string | undefined, name: string): string =>
+  proxyPath(cluster) + resourcePath({ cluster, group: "", version: "v1", resource: "pods", namespace, name });
 
 async function readRules(
   { resource: { kind, namespace, name } }: DeepReadonly<Explanation>,

@@ -11,11 +11,13 @@ import { askEach } from "../members/each-place.ts";
 import { newestEvents, readEvents } from "../members/events.ts";
 import { isForbidden, proxyPath } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
-import { podsOf } from "../members/pods.ts";
+import { podsBelow } from "../members/pods.ts";
+import { readOneObject } from "../members/read-objects.ts";
 import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import { nameMembers } from "./name-members.ts";
 import { lookAtRuns, podProblemsOfRun } from "./look-at-runs.ts";
-import { sortProblems, problemText } from "./pod-problems.ts";
+import { outdatedPodsOf } from "./outdated-pods.ts";
+import { groupOf, sortProblems, problemText } from "./pod-problems.ts";
 import type { PodProblem } from "./pod-problems.ts";
 import { readPodProblems, unseenEvents } from "./read-pod-problems.ts";
 
@@ -115,8 +117,10 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   const nowMs = asking.clock.now();
   if (SCHEDULED_KINDS.has(kind)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
-  const pods = type.scope === "Namespaced" ? await podsOf(asking, place, type, namespace, name) : [];
-  const { problems: found, unseen } = await readPodProblems(asking, place, namespace, pods);
+  const owner = type.scope === "Namespaced" ? await readOneObject(asking, place, type, namespace, name) : undefined;
+  const pods = owner ? await podsBelow(asking, place, type, owner) : [];
+  const isOutdated = owner && outdatedPodsOf(owner);
+  const { problems: found, unseen } = await readPodProblems(asking, place, namespace, pods, isOutdated);
   const problems = RUN_TO_COMPLETION.has(kind) ? podProblemsOfRun(found, nowMs) : found;
   if (problems.some(({ isCertain }) => isCertain)) return { copy, problems, unseen };
   // A pod that waits for its volume does not say why the volume does.
@@ -158,32 +162,54 @@ export async function podCauseOf(
   return (isCertain ? undefined : warning) ?? (problem && problemText(problem));
 }
 
+/** Why a workload does not run. */
+export interface Cause {
+  text: string;
+  /** Pods that continue only when they are deleted, by member. */
+  outdated: readonly OutdatedPods[];
+}
+
+interface OutdatedPods {
+  cluster: string;
+  namespace: string | undefined;
+  pods: readonly string[];
+}
+
+export const causesOf = (reports: readonly CopyReport[], isOverdue: boolean): string[] =>
+  explainCauses(reports, isOverdue).map(({ text }) => text);
+
 /**
  * The causes on all members of one workload, most important first, each once: `3 pods wait on member1 and member2:
  * ImagePullBackOff: image nginx:broken`. `isOverdue`: the workload has had enough time to start.
  */
-export function causesOf(reports: readonly CopyReport[], isOverdue: boolean): string[] {
-  const groups = new Map<string, { problem: PodProblem; clusters: string[] }>();
+export function explainCauses(reports: readonly CopyReport[], isOverdue: boolean): Cause[] {
+  const groups = new Map<string, { problem: PodProblem; clusters: string[]; outdated: OutdatedPods[] }>();
   const warnings = new Map<string, string[]>();
   for (const { copy, problems, warning, failedRun } of reports) {
     if (failedRun !== undefined) warnings.set(failedRun, [...(warnings.get(failedRun) ?? []), copy.cluster]);
     for (const problem of problems) {
       if (!problem.isCertain && !isOverdue) continue;
-      const id = `${problem.reason} ${problem.detail}`;
+      const id = groupOf(problem);
+      const { cluster, namespace } = copy;
+      const outdated = problem.outdated.length > 0 ? [{ cluster, namespace, pods: problem.outdated }] : [];
       const group = groups.get(id);
       if (group) {
         group.problem = { ...group.problem, count: group.problem.count + problem.count };
-        group.clusters.push(copy.cluster);
-      } else groups.set(id, { problem, clusters: [copy.cluster] });
+        group.clusters.push(cluster);
+        group.outdated.push(...outdated);
+      } else groups.set(id, { problem, clusters: [cluster], outdated });
     }
     if (warning !== undefined && counts(warning, isOverdue))
       warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
   }
   const all = [...groups.values()];
-  const sorted = sortProblems(all.map(({ problem, clusters }) => ({ ...problem, clusters })));
+  const sorted = sortProblems(all.map(({ problem, ...where }) => ({ ...problem, where })));
   return [
-    ...Array.from(warnings, ([warning, clusters]) => `${nameMembers(clusters)}: ${warning}`),
-    ...sorted.map((problem) => problemText(problem, ` on ${nameMembers(problem.clusters)}`)),
+    ...Array.from(warnings, ([warning, clusters]) => ({ text: `${nameMembers(clusters)}: ${warning}`, outdated: [] })),
+    ...sorted.map(({ where: { clusters, outdated }, ...problem }) => ({
+      text: problemText(problem, ` on ${nameMembers(clusters)}`),
+      outdated,
+    })),
   ];
 }
 

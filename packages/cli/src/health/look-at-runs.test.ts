@@ -11,6 +11,7 @@ const problem = (does: PodProblem["does"], ageMs: number): PodProblem => ({
   pod: "web-1",
   createdMs: NOW_MS - ageMs,
   count: 1,
+  outdated: [],
 });
 
 test("a pod of a run that has waited for a minute does not start by itself; one that runs may take long", () => {

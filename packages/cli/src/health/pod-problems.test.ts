@@ -127,6 +127,18 @@ test("pods with the same reason are counted together, the certain ones first", (
   ).toEqual(["2 pods wait: ImagePullBackOff: image nginx:broken", "3 pods wait: ContainerCreating"]);
 });
 
+test("pods of an older revision that stay are another problem than new pods with the same reason", () => {
+  const broken = (name: string): JsonObject => pod({ containerStatuses: [waiting("ImagePullBackOff")] }, { name });
+  const isOutdated = (one: JsonObject): boolean => (one["metadata"] as JsonObject)["name"] !== "web-2";
+
+  const problems = findPodProblems(["web-0", "web-1", "web-2"].map(broken), [], isOutdated);
+
+  expect(problems.map((problem) => [problemText(problem), problem.outdated])).toEqual([
+    ["2 pods of an older revision wait: ImagePullBackOff: image nginx:broken", ["web-0", "web-1"]],
+    ["1 pod waits: ImagePullBackOff: image nginx:broken", []],
+  ]);
+});
+
 test("the newest warning about a mount explains containers that are not created, but not one about an earlier pod", () => {
   const creating = { ...notReady, containerStatuses: [waiting("ContainerCreating")] };
   const pods = ["web-0", "web-1"].map((name) => pod(creating, { name, creationTimestamp: "2026-01-01T00:00:00Z" }));

@@ -16,9 +16,11 @@ export interface PodProblem {
   /** When the oldest one was created. */
   createdMs: number;
   count: number;
+  /** Those of an older revision that their controller leaves as they are; either all that are counted, or none. */
+  outdated: readonly string[];
 }
 
-type Found = Omit<PodProblem, "count" | "pod" | "createdMs">;
+type Found = Omit<PodProblem, "count" | "pod" | "createdMs" | "outdated">;
 
 /** Containers that are being created, which takes a moment. */
 const STARTING: ReadonlySet<string> = new Set(["ContainerCreating", "PodInitializing", ""]);
@@ -71,8 +73,12 @@ export const isUnexplained = ({ reason, detail, does }: PodProblem): boolean =>
   does === "wait" && detail === "" && STARTING.has(reason);
 
 /** The most frequent one first; certain ones before others. */
-export function findPodProblems(pods: readonly JsonObject[], warnings: readonly PodWarning[] = []): PodProblem[] {
-  const groups = new Map<string, PodProblem>();
+export function findPodProblems(
+  pods: readonly JsonObject[],
+  warnings: readonly PodWarning[] = [],
+  isOutdated: (pod: JsonObject) => boolean = () => false,
+): PodProblem[] {
+  const groups = new Map<string, PodProblem & { outdated: string[] }>();
   const newest = new Map<string, PodWarning>();
   for (const warning of warnings)
     if (BEFORE_START.has(warning.reason) && warning.atMs >= (newest.get(warning.pod)?.atMs ?? 0))
@@ -84,26 +90,34 @@ export function findPodProblems(pods: readonly JsonObject[], warnings: readonly 
     // A pod of a StatefulSet has the name of the one before it.
     const found = problemOf(pod, warning && warning.atMs >= createdMs ? warning.message : "");
     if (!found) continue;
-    const id = `${found.reason} ${found.detail}`;
+    // Controllers replace a pod that has failed.
+    const outdated = found.does !== "fail" && isOutdated(pod) ? [textOf(name)] : [];
+    const id = groupOf({ ...found, outdated });
     const known = groups.get(id);
     if (known) {
       known.count += 1;
+      known.outdated.push(...outdated);
       known.createdMs = Math.min(known.createdMs, createdMs);
-    } else groups.set(id, { ...found, pod: textOf(name), createdMs, count: 1 });
+    } else groups.set(id, { ...found, pod: textOf(name), createdMs, count: 1, outdated });
   }
   return sortProblems([...groups.values()]);
 }
+
+/** Problems with the same key have the same cause and the same fix. */
+export const groupOf = ({ reason, detail, outdated }: Pick<PodProblem, "reason" | "detail" | "outdated">): string =>
+  `${reason} ${detail} ${outdated.length > 0}`;
 
 export function sortProblems<T extends PodProblem>(problems: readonly T[]): T[] {
   return problems.toSorted((a, b) => Number(b.isCertain) - Number(a.isCertain) || b.count - a.count);
 }
 
 /** `3 pods wait: ImagePullBackOff: image nginx:broken` */
-export function problemText({ reason, detail, does, count }: PodProblem, where = ""): string {
+export function problemText({ reason, detail, does, count, outdated }: PodProblem, where = ""): string {
   const one = count === 1;
   const verb = { wait: one ? "waits" : "wait", fail: "failed", run: one ? "is not ready" : "are not ready" }[does];
   const why = does === "run" ? [detail] : [reason, detail];
-  return [`${count} ${one ? "pod" : "pods"} ${verb}${where}`, ...why].filter(Boolean).join(": ");
+  const pods = `${one ? "pod" : "pods"}${outdated.length > 0 ? " of an older revision" : ""}`;
+  return [`${count} ${pods} ${verb}${where}`, ...why].filter(Boolean).join(": ");
 }
 
 /** `warning` is why the containers are not created; it counts only while they are not. */

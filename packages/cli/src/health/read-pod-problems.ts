@@ -19,8 +19,9 @@ export async function readPodProblems(
   place: Place,
   namespace: string | undefined,
   pods: readonly JsonObject[],
+  isOutdated?: (pod: JsonObject) => boolean,
 ): Promise<PodReport> {
-  const problems = findPodProblems(pods);
+  const problems = findPodProblems(pods, [], isOutdated);
   if (!problems.some(isUnexplained)) return { problems };
   try {
     const events = await readEvents(asking, place, { kind: "Pod", namespace, type: "Warning" });
@@ -30,7 +31,7 @@ export async function readPodProblems(
       message,
       atMs: Date.parse(at),
     }));
-    return { problems: findPodProblems(pods, warnings) };
+    return { problems: findPodProblems(pods, warnings, isOutdated) };
   } catch (error) {
     // A user who may not read events still gets everything else.
     if (isForbidden(error)) return { problems, unseen: unseenEvents(place) };

@@ -103,7 +103,7 @@ async function podsBy(
 }
 
 /** The pods of a workload on one member, or the pod itself. */
-export async function podsOf(
+async function podsOf(
   asking: Asking,
   place: Place,
   type: ServedType,
@@ -111,8 +111,18 @@ export async function podsOf(
   name: string,
 ): Promise<JsonObject[]> {
   const owner = await readOneObject(asking, place, type, namespace, name);
-  if (!owner || (type.group === "" && type.kind === "Pod")) return owner ? [owner] : [];
-  return podsOwnedBy(asking, place, owner, namespace);
+  return owner ? podsBelow(asking, place, type, owner) : [];
+}
+
+/** The pods of an object that was read, or the pod itself. */
+export async function podsBelow(
+  asking: Asking,
+  place: Place,
+  type: ServedType,
+  owner: JsonObject,
+): Promise<JsonObject[]> {
+  if (type.group === "" && type.kind === "Pod") return [owner];
+  return podsOwnedBy(asking, place, owner, textOf(objectOf(owner["metadata"])["namespace"]) || undefined);
 }
 
 export async function podsOwnedBy(
