@@ -1,6 +1,9 @@
 /** Releases by partition while users' interpreter rules are in place: a release does what was asked, or stops. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { Deployment } from "@flotilla/kubernetes";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { createLastingEngine } from "@flotilla/testing/fleet/fleet.ts";
 import { problemsOfStatus } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
@@ -342,6 +345,66 @@ describe("a ReviseReplica rule that differs from the kind's own division", () =>
     await fleet.release({ partition: 0 });
     await fleet.run(MINUTE_MS);
     expect((await fleet.why()).problems).toEqual([]);
+  });
+});
+
+describe("a Retain rule that gives a list another value each time", () => {
+  const ENV = "desired.spec.template.spec.containers[1].env";
+  const BECAUSE =
+    "the hub changed spec.template.spec.containers 5 times within ten minutes, because the Retain rule of ResourceInterpreterCustomization mine gives it another value each time, and no longer writes the object";
+
+  async function createDeployment(): Promise<void> {
+    await fleet.client.create(
+      PropagationPolicy,
+      "hub",
+      makePolicy("shop/api").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build(),
+    );
+    await fleet.client.create(Deployment, "hub", makeDeployment("shop/api").replicas(4).build());
+    await fleet.run(MINUTE_MS);
+  }
+
+  const generationOn = async (cluster: string): Promise<number> =>
+    (await fleet.client.get(Deployment, { cluster, namespace: "shop", name: "api" })).metadata.generation ?? 0;
+  const outputOf = async (command: string, ...args: string[]): Promise<string> =>
+    (await runCommand(fleet, command, ...args)).text.replaceAll(/\s+/g, " ");
+
+  test.each([
+    { value: "the time", line: `${ENV} = { { name = "AT" .. tostring(os.time()), value = "a" } }` },
+    {
+      value: "its own result",
+      line: `${ENV} = observed.spec.template.spec.containers[1].env or {}
+  table.insert(${ENV}, { name = "A" .. tostring(#${ENV}), value = "a" })`,
+    },
+  ])("from $value, is stopped after five, and is named until the rule is removed", async ({ line }) => {
+    fleet = await startRulesFleet();
+    await createDeployment();
+    const luaScript = `function Retain(desired, observed)\n  ${line}\n  return desired\nend`;
+    await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+      apiVersion: "config.karmada.io/v1alpha1",
+      kind: "ResourceInterpreterCustomization",
+      metadata: { name: "mine" },
+      spec: { target: { apiVersion: "apps/v1", kind: "Deployment" }, customizations: { retention: { luaScript } } },
+    });
+    await fleet.run(MINUTE_MS);
+
+    expect(await generationOn("member1")).toBe(6);
+    fleet.record();
+    await fleet.run(15 * MINUTE_MS);
+    expect(fleet.record()).toMatchObject({ created: 0, deleted: 0 });
+    expect(await generationOn("member1")).toBe(6);
+    expect(await fleet.events("Oscillating")).toContainEqual(expect.stringContaining(BECAUSE));
+    const metrics = await fleet.metrics();
+    expect(metrics).toContain('flotilla_stopped_objects{member_cluster="member1"} 1\n');
+    expect(metrics).toContain('flotilla_oscillations_total{member_cluster="member1"} 1\n');
+    const NAMED = "the Retain rule of ResourceInterpreterCustomization mine gives it another value each time";
+    expect(await outputOf("status", "-n", "shop")).toContain(NAMED);
+    expect(await outputOf("why", "deployment/api", "-n", "shop")).toContain(NAMED);
+    expect(await outputOf("doctor", "--only", "works")).toContain(NAMED);
+
+    await fleet.removeRules();
+    await fleet.run(MINUTE_MS);
+    expect(await fleet.metrics()).not.toContain("flotilla_stopped_objects{");
+    expect(await outputOf("why", "deployment/api", "-n", "shop")).not.toContain("no longer writes");
   });
 });
 

@@ -97,7 +97,10 @@ export const ANSWER_PENDING = "AnswerPending";
 export const RELEASE_STOPPED = "ReleaseStopped";
 /** execute: the member lost the object during a release, so it gets another copy before it is created again. */
 export const RELEASE_STARTS_OVER = "ReleaseStartsOver";
-/** execute: the hub changed a field of the member's object back and forth, so it no longer writes the object. */
+/**
+ * execute: the hub changed a field of the member's object back and forth, or a Retain rule gave it another value each
+ * time, so the hub no longer writes the object.
+ */
 export const OSCILLATING = "Oscillating";
 /** execute: the reason of a deleted Work whose object the member still has, because a finalizer holds it. */
 export const TERMINATING = "Terminating";

@@ -82,6 +82,49 @@ describe("a field that the hub changes back and forth", () => {
   });
 });
 
+describe("a field that a Retain rule gives another value each time", () => {
+  const MINE = "ResourceInterpreterCustomization mine";
+  /** Whether the change to this value is written, which the rule made of the manifest. */
+  function ruled(index: number, manifest = spec("sent"), ask = "1"): string {
+    const [from, to] = [spec(`rule ${index}`), spec(`rule ${index + 1}`)];
+    try {
+      guardFor(to, ask).beforeChange(to, from, { owner: MINE, manifest, retained: to });
+      return "written";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
+  test("gets five values, and the message names the rule", () => {
+    const results = Array.from({ length: 6 }, (_, index) => ruled(index));
+
+    expect(results).toEqual([
+      ...Array.from({ length: 5 }, () => "written"),
+      `Deployment web: the hub changed spec.image 5 times within ten minutes, because the Retain rule of ${MINE} gives it another value each time, and no longer writes the object until the template (1) changes`,
+    ]);
+    expect(stopped).toEqual(["oslo 1 new"]);
+  });
+
+  test("gets more when the template, the manifest or the window is another", () => {
+    for (let index = 0; index < 20; index++) expect(ruled(index, undefined, String(index))).toBe("written");
+    for (let index = 0; index < 20; index++) expect(ruled(index, spec(`sent ${index}`))).toBe("written");
+    for (let index = 0; index < 20; index++) {
+      expect(ruled(index, undefined, "a")).toBe("written");
+      clock.advance(3 * MINUTE_MS);
+    }
+  });
+
+  test("is none that the manifest has", () => {
+    for (let index = 0; index < 20; index++) {
+      const [from, to] = [spec(`rule ${index}`), spec(`rule ${index + 1}`)];
+      const other = spec("sent");
+      expect(() =>
+        guardFor(to).beforeChange(to, from, { owner: MINE, manifest: other, retained: other }),
+      ).not.toThrow();
+    }
+  });
+});
+
 describe("no oscillation is", () => {
   test("a series of new values", () => {
     expect(play("a", "b", "c", "d", "e", "f")).not.toContain(false);

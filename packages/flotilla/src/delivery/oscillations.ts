@@ -2,7 +2,8 @@
  * Detects that Flotilla itself changes a field of one object on one member back and forth, and stops writing the object. No
  * stage should do that; if one does, for example with a user's rule whose result depends on its own last result, pods
  * are replaced again and again. Another client that changes a field back is drift, and does not count: the sequence of
- * our own values is compared.
+ * our own values is compared. A series of new values does not count either, except one of a user's Retain rule: a rule
+ * that gives a field another value each time, while the manifest stays the same, replaces pods for ever as well.
  *
  * A stop is reported in the condition `Applied` of the work, and holds until users change what the object is made from
  * (`ask`, `changed`). A process that starts reads it back from there, so that it survives a restart.
@@ -12,7 +13,7 @@
  * the window.
  */
 import { hash } from "node:crypto";
-import { isObject } from "@flotilla/base";
+import { equalJson, isObject } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import { gvkOf } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
@@ -25,6 +26,11 @@ import { StoppedWriteError } from "./stopped-write.ts";
 const WINDOW_MS = 10 * 60_000;
 /** A field that has been changed back and forth this often is not changed again. */
 const MAX_TURNS = 3;
+/**
+ * A field that a Retain rule has given this many values for one manifest gets no more. A rule that combines our part
+ * of a list with the member's follows a change there with one value; a rule that follows itself gives one per write.
+ */
+const MAX_RULE_VALUES = 5;
 /** Values remembered per field, and fields per object: an oscillation has few values and shows in every field. */
 const MAX_VALUES = 8;
 const MAX_FIELDS = 64;
@@ -67,9 +73,20 @@ interface Reported {
   readonly lastTransitionTime?: string;
 }
 
+/** What a user's Retain rule made of a manifest. */
+export interface RuleResult {
+  /** The owner of the rule. */
+  owner: string;
+  manifest: Manifest;
+  retained: Manifest;
+}
+
 interface WriteGuard {
-  /** Throws OscillationError when the change would turn a field round too often, and for every later one. */
-  beforeChange(applied: Manifest, observed: Manifest): void;
+  /**
+   * Throws OscillationError when the change would turn a field round too often, or would give it one more value of a
+   * Retain rule that gives another each time, and for every later change.
+   */
+  beforeChange(applied: Manifest, observed: Manifest, rule?: RuleResult): void;
   /** Throws OscillationError for a stopped object: it stays stopped while it happens to be as desired. */
   afterwards(): void;
 }
@@ -100,6 +117,14 @@ export interface OscillationsOptions {
 interface Field {
   values: string[];
   turnsAtMs: number[];
+  /** When a Retain rule gave it another value for the same manifest. */
+  ruledAtMs: number[];
+}
+
+/** A field that would be changed too often; `owner` is of the Retain rule that decides it. */
+interface Excess {
+  path: string;
+  owner?: string;
 }
 
 interface Entry {
@@ -108,6 +133,8 @@ interface Entry {
   causes: readonly string[];
   ask: string;
   fields: Map<string, Field>;
+  /** The digest of the manifest that a Retain rule was run for. */
+  ruled?: string;
   changedAtMs: number;
   stopped?: { message: string; sinceMs: number };
 }
@@ -188,16 +215,16 @@ export function createOscillations({ clock, onStopped = () => {} }: Oscillations
     guard(delivered) {
       const id = idOf(delivered);
       return {
-        beforeChange(applied, observed) {
+        beforeChange(applied, observed, rule) {
           const nowMs = clock.now();
           dropOld(nowMs);
           const entry = find(delivered, id) ?? open(delivered, id);
           if (!entry.stopped) {
-            const turned = noteChange(entry, applied, observed, nowMs);
+            const excess = noteChange(entry, { applied, observed, rule }, nowMs);
             entries.delete(id);
             entries.set(id, entry);
-            if (turned === undefined) return;
-            stop(entry, { message: renderStop(delivered, turned), sinceMs: nowMs }, true);
+            if (!excess) return;
+            stop(entry, { message: renderStop(delivered, excess), sinceMs: nowMs }, true);
           }
           throw new OscillationError(entry.stopped?.message ?? "");
         },
@@ -242,8 +269,12 @@ function idOf({ work, object: { apiVersion, kind, metadata } }: Delivered): stri
 const startOf = ({ object }: Delivered): string => `${object.kind} ${object.metadata.name}: the hub changed `;
 const endOf = ({ ask }: Delivered): string => `and no longer writes the object until ${ask.text} changes`;
 
-function renderStop(delivered: Delivered, field: string): string {
-  return `${startOf(delivered)}${field.replaceAll(SEPARATOR, ".")} back and forth ${MAX_TURNS} times within ten minutes, ${endOf(delivered)}`;
+function renderStop(delivered: Delivered, { path, owner }: Excess): string {
+  const times =
+    owner === undefined
+      ? `back and forth ${MAX_TURNS} times within ten minutes,`
+      : `${MAX_RULE_VALUES} times within ten minutes, because the Retain rule of ${owner} gives it another value each time,`;
+  return `${startOf(delivered)}${path.replaceAll(SEPARATOR, ".")} ${times} ${endOf(delivered)}`;
 }
 
 /** The message of a stop for the same ask, if the work reports one. A work reports all of its failures in one message. */
@@ -256,8 +287,14 @@ function stopIn(delivered: Delivered): string | undefined {
     .find((part) => part.startsWith(startOf(delivered)) && part.endsWith(endOf(delivered)));
 }
 
-/** The field that would be turned round too often; undefined when the change may be written. */
-function noteChange(entry: Entry, applied: Manifest, observed: Manifest, nowMs: number): string | undefined {
+interface Change {
+  applied: Manifest;
+  observed: Manifest;
+  rule: RuleResult | undefined;
+}
+
+/** The field that would be changed too often; undefined when the change may be written. */
+function noteChange(entry: Entry, { applied, observed, rule }: Change, nowMs: number): Excess | undefined {
   const changes = new Map<string, { before: string; after: string }>();
   for (const [path, before, after] of changedLeaves(applied, observed, "")) {
     if (changes.size === MAX_FIELDS) break;
@@ -268,18 +305,30 @@ function noteChange(entry: Entry, applied: Manifest, observed: Manifest, nowMs: 
     if (!changes.has(path) && valueAt(applied, path) === undefined && valueAt(observed, path) !== undefined)
       changes.set(path, { before: values.at(-1) ?? "", after: digestOf(undefined) });
   entry.changedAtMs = nowMs;
-  let turned: string | undefined;
+  startManifest(entry, rule);
+  const inWindow = (atMs: number): boolean => nowMs - atMs < WINDOW_MS;
+  let excess: Excess | undefined;
   for (const [path, { before, after }] of changes) {
-    const field = entry.fields.get(path) ?? { values: [before], turnsAtMs: [] };
+    const field = entry.fields.get(path) ?? { values: [before], turnsAtMs: [], ruledAtMs: [] };
     if (!entry.fields.has(path) && entry.fields.size === MAX_FIELDS) continue;
     entry.fields.set(path, field);
     if (field.values.at(-1) === after) continue;
-    if (field.values.includes(after))
-      field.turnsAtMs = [...field.turnsAtMs.filter((atMs) => nowMs - atMs < WINDOW_MS), nowMs];
+    if (field.values.includes(after)) field.turnsAtMs = [...field.turnsAtMs.filter(inWindow), nowMs];
     field.values = [...field.values, after].slice(-MAX_VALUES);
-    if (field.turnsAtMs.length >= MAX_TURNS) turned ??= path;
+    if (field.turnsAtMs.length >= MAX_TURNS) excess ??= { path };
+    if (!rule || equalJson(valueAt(rule.manifest, path), valueAt(rule.retained, path))) continue;
+    field.ruledAtMs = [...field.ruledAtMs.filter(inWindow), nowMs];
+    if (field.ruledAtMs.length > MAX_RULE_VALUES) excess ??= { path, owner: rule.owner };
   }
-  return turned;
+  return excess;
+}
+
+/** A rule may give another value for another manifest: replicas and partitions change without a user. */
+function startManifest(entry: Entry, rule: RuleResult | undefined): void {
+  if (!rule) return;
+  const digest = digestOf({ ...rule.manifest, metadata: undefined, status: undefined });
+  if (entry.ruled !== digest) for (const field of entry.fields.values()) field.ruledAtMs = [];
+  entry.ruled = digest;
 }
 
 /** Fields of the applied object that do not hold in the observed one. Lists are compared as a whole. */

@@ -71,12 +71,12 @@ const SYNCED = histogram(
 
 const OSCILLATIONS = counter(
   "flotilla_oscillations_total",
-  "Objects that the hub stopped writing, because it had changed one of their fields back and forth.",
+  "Objects that the hub stopped writing, because it had changed one of their fields again and again.",
   "member_cluster",
 );
 const STOPPED = gauge(
   "flotilla_stopped_objects",
-  "Objects of the member that the hub does not write, because it had changed one of their fields back and forth.",
+  "Objects of the member that the hub does not write, because it had changed one of their fields again and again.",
   "member_cluster",
 );
 

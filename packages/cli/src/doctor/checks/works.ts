@@ -81,7 +81,7 @@ function fixOf(
     };
   if (reason === OSCILLATING)
     return {
-      fix: "The hub no longer writes the object. Find the rule or policy that gives another result each time; writing continues when the template, a policy or a rule of its kind changes.",
+      fix: "The hub no longer writes the object. Correct the rule or policy that gives another result each time; writing continues when the template, a policy or a rule of its kind changes.",
       commands: [`flotilla why ${word}/${name}${namespace}`],
     };
   if (/already exist|not managed|not.*ours|conflict/i.test(message))

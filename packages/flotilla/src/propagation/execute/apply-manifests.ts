@@ -9,7 +9,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { marks } from "../../delivery/marks-ownership.ts";
 import { obstacleOf } from "../../delivery/obstacles.ts";
 import type { Delivery } from "../../delivery/delivery.ts";
-import type { Ask, Oscillations } from "../../delivery/oscillations.ts";
+import type { Ask, Oscillations, RuleResult } from "../../delivery/oscillations.ts";
 import { NAMESPACE_LABEL, RELEASE_STEP, REQUEST } from "../../flotilla-names.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { servesAsItIs } from "../members/foreign-copies.ts";
@@ -92,12 +92,20 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
     await delivery().remove(ref, { mode: "release", ownership, mayReturn: true, beforeRequest }, signal);
   }
 
-  /** Throws when the rule would let a release reach more pods than the Work asks for. */
-  async function retain(desired: Manifest, observed: Manifest): Promise<Manifest> {
+  /**
+   * Throws when the rule would let a release reach more pods than the Work asks for. `onRule` receives the result of a
+   * user's rule.
+   */
+  async function retain(
+    desired: Manifest,
+    observed: Manifest,
+    onRule: (result: RuleResult) => void,
+  ): Promise<Manifest> {
     const retained = await interpreter.retain(desired, observed);
     const owner = retained === desired ? undefined : interpreter.ownerOf("retain", desired);
     const exceeded = owner === undefined ? undefined : exceededRelease(desired, retained, observed);
     if (exceeded) throw new ReleaseStoppedError(renderExceeded(exceeded, owner ?? ""));
+    if (owner !== undefined) onRule({ owner, manifest: desired, retained });
     return withoutDonePods(withStageOf(desired, retained, observed), observed);
   }
 
@@ -125,14 +133,15 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
         ask: askOf(work, manifest),
         applied: findCondition(work.status?.conditions, "Applied"),
       });
+      let rule: RuleResult | undefined;
       const outcome = await delivery().apply(
         isAbsent ? withoutDonePods(manifest, undefined) : manifest,
         {
           ...policy,
           isFirst: work.status === undefined,
           beforeRequest,
-          retain,
-          beforeChange: guard.beforeChange,
+          retain: (desired, observed) => retain(desired, observed, (result) => (rule = result)),
+          beforeChange: (applied, observed) => guard.beforeChange(applied, observed, rule),
           // The first copy of a member is made for a member without pods.
           beforeCreate:
             work.status === undefined
