@@ -197,6 +197,17 @@ describe("a stop that the work reports", () => {
     expect(stopped).toEqual(["oslo 1"]);
   });
 
+  test("holds after a restart when a Retain rule is the reason", () => {
+    const message = STOPPED.replace(
+      "back and forth 3 times within ten minutes",
+      "5 times within ten minutes, because the Retain rule of ResourceInterpreterCustomization mine gives it another value each time",
+    );
+    const applied = { ...at(clock.now()), message };
+
+    expect(() => guardFor(spec("a"), "1", applied).beforeChange(spec("a"), spec("b"))).toThrow(message);
+    expect(() => guardFor(spec("a"), "2", applied).beforeChange(spec("a"), spec("b"))).not.toThrow();
+  });
+
   test("does not hold for another version of the template", () => {
     expect(isStopped("2")).toBe(false);
   });
