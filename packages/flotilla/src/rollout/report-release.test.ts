@@ -36,3 +36,32 @@ describe("the report of a rollback that has ended", () => {
       expect(reportRelease({ ...input.rollout, status }, NOW_MS)?.what).toBe(want);
     });
 });
+
+describe("a release whose wave has a member that cannot be reached", () => {
+  const cases: Record<string, { awayS: number; beside?: Partial<Entry>; want: string | undefined }> = {
+    "stands still": {
+      awayS: 120,
+      want: "release web-2 in wave all, 0 of 20 pods updated, has stood still for 2 min: waits for oslo to be reachable",
+    },
+    "may continue within a moment": { awayS: 30, want: undefined },
+    "makes progress while another member updates": { awayS: 120, beside: { state: "Updating" }, want: undefined },
+  };
+  for (const [behaviour, { awayS, beside, want }] of Object.entries(cases))
+    test(behaviour, () => {
+      const { input } = makeRelease({});
+      const status = {
+        updated: 0,
+        ready: 0,
+        total: 20,
+        unavailable: 10,
+        phase: "Progressing" as const,
+        wave: "all",
+        waveState: "Open" as const,
+        waveStartedAt: ago(awayS),
+        waitingFor: "oslo to be reachable",
+        clusters: [makeEntry("oslo", { state: "Unreachable" }), makeEntry("paris", beside)],
+      };
+
+      expect(reportRelease({ ...input.rollout, status }, NOW_MS)?.what).toBe(want);
+    });
+});

@@ -28,6 +28,10 @@ export const UNSETTLED_RELEASES = "status.phase!=Succeeded,status.phase!=Superse
 const COUNTS = /^\d+ updated pods? (?:is|are) unhealthy, \d+ (?:is|are) tolerated: /;
 /** A new release is planned within a second. */
 const START_MS = 60_000;
+/** A member that is away for less may only restart. */
+const AWAY_MS = 60_000;
+/** What ends what a release waits for while members of its wave are away. */
+const AWAY = " to be reachable";
 
 /** A release that has failed and ended; whether it still matters depends on what the template is now. */
 export const hasEndedBadly = ({ status }: Rollout): boolean =>
@@ -136,7 +140,17 @@ function reportProgress(
   if (gates.length > 0 && gates.every(({ type }) => type === "soak" || type === "window")) return undefined;
   const stoodMs = nowMs - lastProgressMs(rollout);
   const deadlineMs = durationMs(spec.strategy?.failure.progressDeadline ?? "10m");
-  if (stoodMs <= deadlineMs) return undefined;
+  const isUpdating = status.clusters?.some(({ state }) => state === "Updating") === true;
+  const isAway = gates.length === 0 && !isUpdating && status.waitingFor?.endsWith(AWAY) === true;
+  if (stoodMs <= (isAway ? Math.min(AWAY_MS, deadlineMs) : deadlineMs)) return undefined;
+  if (isAway)
+    return {
+      state: "stuck",
+      what: `${where}, has stood still for ${renderDuration(stoodMs)}: waits for ${status.waitingFor ?? ""}`,
+      try:
+        "bring the member back; until then its pods count as unavailable in the release's budget, if it has one; " +
+        `${command("status")} shows every member; ${command("abort")} returns the waves so far`,
+    };
   return {
     state: "stuck",
     what: `${where}, has made no progress for ${renderDuration(stoodMs)}: waits for ${status.waitingFor ?? "members"}`,

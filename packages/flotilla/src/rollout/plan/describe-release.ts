@@ -67,6 +67,16 @@ export function describeWait(release: Release): string | undefined {
   }
 }
 
+/** What a member waits for that would change and gets no part of the budget. */
+export function describeBudget({ entries, members, input }: Release): string {
+  const away = entries.filter(({ name, replicas }) => replicas > 0 && members.get(name)?.isReachable !== true);
+  const pods = away.reduce((sum, { replicas }) => sum + replicas, 0);
+  const budget = input.allowance ? `the budget ${input.allowance.name}` : "the budget";
+  return pods === 0
+    ? `waits for ${budget}`
+    : `waits for ${budget}: ${pods} ${pods === 1 ? "pod" : "pods"} of ${listed(away.map(({ name }) => name))}, which cannot be reached, count as unavailable`;
+}
+
 const listed = (names: readonly string[]): string =>
   names.length <= 3 ? names.join(", ") : `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`;
 

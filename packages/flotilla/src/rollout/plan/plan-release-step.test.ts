@@ -263,3 +263,18 @@ test("a release that had failed keeps its cause when it is aborted, and says whe
     message: `api is broken; aborted at ${ago(0)}`,
   });
 });
+
+test("a member that waits because others use the budget says which", () => {
+  const { input } = makeRelease({
+    members: [makeMember("oslo", { isReachable: false }), makeMember("paris")],
+    strategy: { waves: [{ name: "all" }], maxUnavailable: 5 },
+  });
+  const before = { ...running, wave: "all", phase: "Progressing", clusters: [makeEntry("oslo"), makeEntry("paris")] };
+
+  const { status } = planReleaseStep({ ...input, rollout: { ...input.rollout, status: before as FleetRolloutStatus } });
+
+  expect(status.clusters?.map(({ name, state, message }) => [name, state, message])).toEqual([
+    ["oslo", "Unreachable", "cannot be reached"],
+    ["paris", "Waiting", "waits for the budget: 10 pods of oslo, which cannot be reached, count as unavailable"],
+  ]);
+});

@@ -11,7 +11,7 @@ import { scaledValue } from "@flotilla/apimachinery";
 import { formatTime } from "@flotilla/base";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { boundTimes } from "./bound-times.ts";
-import { conditionsOf, describeWait, nameStep } from "./describe-release.ts";
+import { conditionsOf, describeBudget, describeWait, nameStep } from "./describe-release.ts";
 import { observe } from "./observe-entries.ts";
 import { ABORTED, planFailure } from "./plan-failure.ts";
 import type { Failure } from "./plan-failure.ts";
@@ -313,6 +313,8 @@ function grant(release: Release, wave: PlannedWave | undefined, waves: readonly 
       entry.progressTime = now;
     },
   );
+  // The others got nothing.
+  for (const entry of wanting) if (entry.state === "Waiting") entry.message ??= describeBudget(release);
 }
 
 /**
