@@ -110,6 +110,15 @@ test("what leaves and what stays is listed, with the reasons and a bounded numbe
   expect(renderDrain("member2", [])).toEqual(["nothing leaves member2"]);
 });
 
+test("what leaves only when its replacement is healthy is named with what the hub reports about it", () => {
+  const [resource, reason] = ["Deployment shop/web", "waits until it is healthy on member1"];
+  const unhealthy = "member1: 1 of 1 pod is not ready";
+
+  expect(renderDrain("member2", [{ resource, reason, state: "leaving", unhealthy }])).toEqual([
+    "cannot leave member2 before it is healthy on member1 (member1: 1 of 1 pod is not ready): Deployment shop/web",
+  ]);
+});
+
 test("claims lose their data if they leave, or if all objects that require them leave", () => {
   const claim = (name: string, spec: Partial<ResourceBinding["spec"]>): ResourceBinding =>
     binding(name, { resource: { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace: "shop", name }, ...spec });

@@ -24,6 +24,7 @@ export interface Remaining {
 }
 
 const DRAIN = { key: DRAIN_TAINT, effect: "NoExecute" } as const;
+const UNTIL = "waits until ";
 const FAILED = "EvictWorkloadFromClusterFailed";
 
 /** Bindings that use the member or are leaving it. `sinceMs` is when the drain began: older events are of other moves. */
@@ -47,7 +48,7 @@ export function remainingOn(
     const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === member);
     if (task) {
       const targets = (spec.clusters ?? []).map(({ name }) => name).join(", ");
-      const reason = `waits until it is healthy on ${targets || "another member"}`;
+      const reason = `${UNTIL}it is healthy on ${targets || "another member"}`;
       return [{ resource, reason, state: "leaving", note, unhealthy: unhealthyOf(binding) }];
     }
     if (!spec.clusters?.some(({ name }) => name === member)) return [];
@@ -111,17 +112,24 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
     all.filter(({ state }) => state === "blocked"),
     ({ reason }) => reason,
   );
+  const isHeld = ({ state, unhealthy }: Remaining): boolean => state === "leaving" && unhealthy !== undefined;
+  const held = Map.groupBy(all.filter(isHeld), ({ reason, unhealthy = "" }) => `${reason} (${unhealthy})`);
   const leaves = Map.groupBy(
-    all.filter(({ state }) => state !== "stays" && state !== "blocked"),
+    all.filter((each) => each.state !== "stays" && each.state !== "blocked" && !isHeld(each)),
     ({ note }) => note ?? "",
   );
   return [
-    ...(leaves.size === 0 ? [`nothing leaves ${member}`] : []),
+    ...(leaves.size + held.size === 0 ? [`nothing leaves ${member}`] : []),
     ...Array.from(
       leaves,
       ([note, left]) =>
         // One that is not named may be the one that holds the drain up.
         `leaves ${member}${note === "" ? "" : ` (${note})`}: ${nameResources(left, left.length)}`,
+    ),
+    ...Array.from(
+      held,
+      ([reason, left]) =>
+        `cannot leave ${member} before ${reason.slice(UNTIL.length)}: ${nameResources(left, left.length)}`,
     ),
     ...Array.from(blocked, ([reason, kept]) => `cannot leave ${member} (${reason}): ${nameResources(kept)}`),
     ...Array.from(stays, ([reason, kept]) => `stays on ${member} (${reason}): ${nameResources(kept)}`),
