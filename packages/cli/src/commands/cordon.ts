@@ -54,8 +54,8 @@ export const taintCommand: Command = defineCommand({
   summary: "set or remove taints of a member",
   details:
     "NoSchedule keeps new workloads away unless their policy tolerates the taint. NoExecute also moves " +
-    "workloads away, but only those whose policy configures failover.cluster; 'flotilla drain' moves the " +
-    "others too.",
+    "workloads away, but only those whose policy configures failover.cluster; 'flotilla drain' moves most " +
+    "others, too.",
   example: [
     { says: "Keep workloads away that do not tolerate the taint.", run: "flotilla taint member2 gpu=yes:NoSchedule" },
     { says: "Remove it.", run: "flotilla taint member2 gpu-" },

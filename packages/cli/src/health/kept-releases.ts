@@ -3,7 +3,7 @@
  * binding says that a rule may do so; the hub's explanation reads the members and compares.
  */
 import { findCondition, HUB } from "@flotilla/apimachinery";
-import { FlotillaError } from "@flotilla/base";
+import { FlotillaError, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -52,7 +52,9 @@ export async function findKeptReleases(
         }));
       } catch (error) {
         if (!isForbidden(error) && !(error instanceof FlotillaError)) throw error;
-        unseen.add("what Retain rules keep on members: you are not allowed to read explanations");
+        unseen.add(
+          `what Retain rules keep on members: ${isForbidden(error) ? "you are not allowed to read explanations" : messageOf(error)}`,
+        );
         return [];
       }
     }),

@@ -80,7 +80,9 @@ export async function lookAtPods(
       ? known.get(name)
       : { name, prefix: proxyPath(name), mode: "push" as const, unready: undefined };
     if (place && place.unready === undefined) return [{ ...place, copy }];
-    unseen.add(`the pods on ${copy.cluster}: ${place ? "the member is not ready" : "it is not a member"}`);
+    unseen.add(
+      `the pods on ${copy.cluster}: ${place ? "the member is not ready" : "the hub has no access to it, because it has no Cluster"}`,
+    );
     return [];
   });
   if (copies.length > MAX_COPIES)
@@ -184,9 +186,13 @@ export const causesOf = (reports: readonly CopyReport[], isOverdue: boolean): st
  */
 export function explainCauses(reports: readonly CopyReport[], isOverdue: boolean): Cause[] {
   const groups = new Map<string, { problem: PodProblem; clusters: string[]; outdated: OutdatedPods[] }>();
-  const warnings = new Map<string, string[]>();
+  // Of what does not pass by itself, and of what may be over.
+  const [certain, recent] = [new Map<string, string[]>(), new Map<string, string[]>()];
+  const add = (to: Map<string, string[]>, text: string, cluster: string): void => {
+    to.set(text, [...(to.get(text) ?? []), cluster]);
+  };
   for (const { copy, problems, warning, failedRun } of reports) {
-    if (failedRun !== undefined) warnings.set(failedRun, [...(warnings.get(failedRun) ?? []), copy.cluster]);
+    if (failedRun !== undefined) add(certain, failedRun, copy.cluster);
     for (const problem of problems) {
       if (!problem.isCertain && !isOverdue) continue;
       const id = groupOf(problem);
@@ -200,17 +206,20 @@ export function explainCauses(reports: readonly CopyReport[], isOverdue: boolean
       } else groups.set(id, { problem, clusters: [cluster], outdated });
     }
     if (warning !== undefined && counts(warning, isOverdue))
-      warnings.set(warning, [...(warnings.get(warning) ?? []), copy.cluster]);
+      add(counts(warning, false) ? certain : recent, warning, copy.cluster);
   }
   const all = [...groups.values()];
   const sorted = sortProblems(all.map(({ problem, ...where }) => ({ ...problem, where })));
-  return [
-    ...Array.from(warnings, ([warning, clusters]) => ({ text: `${nameMembers(clusters)}: ${warning}`, outdated: [] })),
-    ...sorted.map(({ where: { clusters, outdated }, ...problem }) => ({
-      text: problemText(problem, ` on ${nameMembers(clusters)}`),
-      outdated,
-    })),
-  ];
+  const causesIn = (found: ReadonlyMap<string, string[]>): Cause[] =>
+    Array.from(found, ([text, clusters]) => ({ text: `${nameMembers(clusters)}: ${text}`, outdated: [] }));
+  const ofPods = (isCertain: boolean): Cause[] =>
+    sorted
+      .filter((problem) => problem.isCertain === isCertain)
+      .map(({ where: { clusters, outdated }, ...problem }) => ({
+        text: problemText(problem, ` on ${nameMembers(clusters)}`),
+        outdated,
+      }));
+  return [...causesIn(certain), ...ofPods(true), ...causesIn(recent), ...ofPods(false)];
 }
 
 /** Pods that a quota forbids are not created by waiting; other warnings may be about something that passes. */

@@ -15,7 +15,7 @@ import {
 import { refusesToken } from "../membership/ready.ts";
 
 export const INSTALL_KIND =
-  "install the kind's CustomResourceDefinition on those members, or wait for the hub to detect it there";
+  "install the kind's CustomResourceDefinition on those members (if it is built in: a Kubernetes version that serves it), or wait for the hub to detect it there";
 
 /** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
 const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);

@@ -167,7 +167,12 @@ const cases: Record<string, { of: ReturnType<typeof object>; health?: string; wa
   "an Ingress without an address says so": {
     of: object("Ingress", "networking.k8s.io/v1", {}, { loadBalancer: {} }),
     health: "Unhealthy",
-    want: "Unhealthy: it has no address: no controller on the member has set status.loadBalancer.ingress",
+    want: "Unhealthy: its kind's health rule says Unhealthy, and it has no address: no controller on the member has set status.loadBalancer.ingress",
+  },
+  "a Service without a load balancer needs no address": {
+    of: object("Service", "v1", { type: "ClusterIP" }, { loadBalancer: {} }),
+    health: "Unhealthy",
+    want: "Unhealthy: its kind's health rule says Unhealthy",
   },
   "an image that was not pulled is reported with its nodes": {
     of: object(

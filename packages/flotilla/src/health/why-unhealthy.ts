@@ -155,13 +155,17 @@ function ruleVerdict(object: Observed, status: JsonObject): string {
   if (typeof phase === "string" && phase !== "") return `${verdict}: its phase is ${phase}`;
   const untrue = conditionsOf(object).find(({ status: value, type }) => value === "False" && type !== "Suspended");
   if (untrue) return `${verdict}: ${untrue.type} is False${textOf(untrue)}`;
-  return ADDRESSED.has(object.kind) && !hasAddress(status)
-    ? "it has no address: no controller on the member has set status.loadBalancer.ingress"
+  // A user's own rule may ask for something else.
+  return asksForAddress(object) && !hasAddress(status)
+    ? `${verdict}, and it has no address: no controller on the member has set status.loadBalancer.ingress`
     : verdict;
 }
 
-/** Kinds whose rule asks for an address. */
-const ADDRESSED: ReadonlySet<string> = new Set(["Ingress", "Service"]);
+/** Whether the built-in rule of the kind asks for an address. The type is unknown if only the status was reported. */
+function asksForAddress(object: Observed): boolean {
+  const { type = "LoadBalancer" } = partOf(object, "spec");
+  return object.kind === "Ingress" || (object.kind === "Service" && type === "LoadBalancer");
+}
 
 function hasAddress({ loadBalancer }: JsonObject): boolean {
   const { ingress } = isObject(loadBalancer) ? loadBalancer : {};

@@ -67,25 +67,42 @@ describe("the writer of a raised partition", () => {
     });
 });
 
-test("the writer of pods to delete is warned about names that no pod of the CloneSet can have", async () => {
-  const cloneSet = (podsToDelete: string[]): object => ({
-    apiVersion: "apps.kruise.io/v1beta1",
-    kind: "CloneSet",
-    metadata: { name: "web" },
-    spec: { replicas: 2, selector: { matchLabels: labels }, template: template(), scaleStrategy: { podsToDelete } },
-  });
+describe("the writer of pods to delete is warned about names that no pod of the CloneSet can have", () => {
+  const long = "a".repeat(60);
+  const cases: Record<string, { name: string; podsToDelete: string[]; want: string[] }> = {
+    "of another workload, whose name may begin alike": {
+      name: "web",
+      podsToDelete: ["cart-x2b9k", "webshop-k4d7p", "web-k4d7p"],
+      want: [
+        "spec.scaleStrategy.podsToDelete: cart-x2b9k, webshop-k4d7p cannot be a pod of CloneSet web: the names of its pods begin with web-",
+      ],
+    },
+    "of a CloneSet whose name is shortened in those of its pods": {
+      name: long,
+      podsToDelete: ["cart-x2b9k", `${"a".repeat(50)}-k4d7p`],
+      want: [
+        `spec.scaleStrategy.podsToDelete: cart-x2b9k cannot be a pod of CloneSet ${long}: the names of its pods begin with ${"a".repeat(50)}`,
+      ],
+    },
+  };
   const path = `${GROUP}/v1beta1/namespaces/default/clonesets`;
-  const created = await server.request("POST", path, cloneSet([]));
-  expect(created.status).toBe(201);
+  for (const [behaviour, { name, podsToDelete, want }] of Object.entries(cases))
+    test(behaviour, async () => {
+      const created = await server.request("POST", path, {
+        apiVersion: "apps.kruise.io/v1beta1",
+        kind: "CloneSet",
+        metadata: { name },
+        spec: { replicas: 2, selector: { matchLabels: labels }, template: template(), scaleStrategy: {} },
+      });
+      expect(created.status).toBe(201);
 
-  const answer = await server.request(
-    "PATCH",
-    `${path}/web`,
-    { spec: { scaleStrategy: { podsToDelete: ["cart-x2b9k", "web-k4d7p"] } } },
-    { "content-type": "application/merge-patch+json" },
-  );
+      const answer = await server.request(
+        "PATCH",
+        `${path}/${name}`,
+        { spec: { scaleStrategy: { podsToDelete } } },
+        { "content-type": "application/merge-patch+json" },
+      );
 
-  expect(warningsOf(answer)).toEqual([
-    "spec.scaleStrategy.podsToDelete: cart-x2b9k cannot be a pod of CloneSet web: the names of its pods begin with web-",
-  ]);
+      expect(warningsOf(answer)).toEqual(want);
+    });
 });

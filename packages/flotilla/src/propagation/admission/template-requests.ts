@@ -42,7 +42,7 @@ export const templateRequests: AdmissionStep = {
       const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : "";
       warn(
         `spec.scaleStrategy.podsToDelete: ${others.slice(0, MAX_NAMED).join(", ")}${more} cannot be a pod ` +
-          `of CloneSet ${object.metadata.name}: the names of its pods begin with ${object.metadata.name}-`,
+          `of CloneSet ${object.metadata.name}: the names of its pods begin with ${podPrefixOf(object)}`,
       );
     }
   },
@@ -82,7 +82,10 @@ const specOf = (template: Template): Record<string, unknown> => {
   return isObject(spec) ? spec : {};
 };
 
+const podPrefixOf = ({ metadata: { name } }: Template): string =>
+  name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`;
+
 function strangePods(template: Template): readonly string[] {
-  const prefix = template.metadata.name.slice(0, MAX_PREFIX);
+  const prefix = podPrefixOf(template);
   return podsToDeleteOf(template).filter((name) => !name.startsWith(prefix));
 }

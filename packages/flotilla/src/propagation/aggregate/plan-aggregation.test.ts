@@ -159,16 +159,24 @@ for (const [behaviour, { applied, reason, away, reports = true, rule, want }] of
   });
 }
 
-test("a binding whose members report again is no longer stale", () => {
-  const items = planItems([makeWork("paris", "web").applied("True").reports({ replicas: 5 }).build()]);
+const staleAfter = (...reporting: string[]): string | undefined => {
+  const items = planItems(
+    reporting.map((name) => makeWork(name, "web").applied("True").reports({ replicas: 5 }).build()),
+  );
   const before = planAggregation(binding, { items, verdicts: [], stale: new Map([["paris", "not ready"]]) }, NOW);
 
   const after = planAggregation(before, { items, verdicts: [] }, NOW);
 
-  expect(after.status?.conditions?.find(({ type }) => type === "Stale")).toMatchObject({
-    status: "False",
-    reason: "AllMembersReporting",
-  });
+  const found = after.status?.conditions?.find(({ type }) => type === "Stale");
+  return `${found?.status} ${found?.reason}: ${found?.message}`;
+};
+
+test("a binding whose members report again is no longer stale", () => {
+  expect(staleAfter("paris", "oslo")).toBe("False AllMembersReporting: Every member reports its status");
+});
+
+test("a binding with a member that never reported does not say that every member reports", () => {
+  expect(staleAfter("paris")).toBe("False NoneStale: No status of a member is out of date");
 });
 
 const fully: Record<string, { works: ReturnType<ReturnType<typeof makeWork>["build"]>[]; want: string }> = {

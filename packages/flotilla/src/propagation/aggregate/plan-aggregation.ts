@@ -232,7 +232,7 @@ export function planAggregation(
   );
   const healthy =
     targets.length === 0 ? applies : withBindingHealth(applies, verdicts, knownOf(targets, items, stale), now);
-  const conditions = withStaleness(healthy, items, stale, now);
+  const conditions = withStaleness(healthy, { targets, items, stale }, now);
   if (conditions === binding.status?.conditions && equalJson(items, binding.status?.aggregatedStatus ?? []))
     return binding;
   return { ...binding, status: { ...binding.status, conditions: [...conditions], aggregatedStatus: [...items] } };
@@ -243,18 +243,27 @@ const MAX_NAMED = 10;
 
 type Conditions = NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["conditions"]>;
 
+interface Reports {
+  readonly targets: readonly { readonly name: string }[];
+  readonly items: readonly Item[];
+  readonly stale: ReadonlyMap<string, string>;
+}
+
 /** Whether the sum has numbers that may have changed since. A binding that was never stale has no such condition. */
-function withStaleness(
-  conditions: Conditions,
-  items: readonly Item[],
-  stale: ReadonlyMap<string, string>,
-  now: string,
-): Conditions {
+function withStaleness(conditions: Conditions, { targets, items, stale }: Reports, now: string): Conditions {
+  const reported = new Set(items.flatMap(({ clusterName, status }) => (status === undefined ? [] : [clusterName])));
   if (stale.size === 0)
     return isConditionTrue(conditions, STALE)
       ? withCondition(
           conditions,
-          { type: STALE, status: "False", reason: "AllMembersReporting", message: "Every member reports its status" },
+          {
+            type: STALE,
+            status: "False",
+            // A member without a report may be one that never had any.
+            ...(targets.every((target) => reported.has(target.name))
+              ? { reason: "AllMembersReporting", message: "Every member reports its status" }
+              : { reason: "NoneStale", message: "No status of a member is out of date" }),
+          },
           now,
         )
       : conditions;

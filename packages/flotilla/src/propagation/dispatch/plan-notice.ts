@@ -24,7 +24,7 @@ export interface Notice {
 /** What the conditions say when there is nothing to report any longer. */
 const RESOLVED: Readonly<Record<string, Notice>> = {
   [MEMBER_DECIDES]: { status: "False", reason: "NoRule", message: "The template decides on all members." },
-  [PODS_FOUND]: { status: "True", reason: "AllFound", message: "Members have every pod that is named." },
+  [PODS_FOUND]: { status: "True", reason: "AllFound", message: "No pod is named that members do not have." },
   [TEMPLATE_FOUND]: { status: "True", reason: "Found", message: "The hub has the template." },
   [PODS_ROLLED_BACK]: {
     status: "True",

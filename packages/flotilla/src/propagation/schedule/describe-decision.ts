@@ -49,6 +49,8 @@ function causeOf(binding: Binding, plan: Extract<SchedulePlan, { outcome: "sched
   const { clusters = [], gracefulEvictionTasks = [], replicas = 0 } = spec;
   if (plan.evictions?.length)
     return { reason: "ReturnedToAffinity", message: `the affinity ${plan.affinityName ?? ""} fits again` };
+  if (clusters.length === 0 && status?.lastScheduledTime !== undefined)
+    return { reason: "PlacedAgain", message: `placed again by ${policyOf(binding)}; it was on no member` };
   if (clusters.length === 0)
     return { reason: "FirstPlacement", message: `placed for the first time by ${policyOf(binding)}` };
   const leaving = gracefulEvictionTasks.filter(({ fromCluster }) => clusters.some(({ name }) => name === fromCluster));
