@@ -10,7 +10,7 @@ LABEL org.opencontainers.image.title="flotilla" \
       org.opencontainers.image.licenses="Apache-2.0"
 # glibc returns large buffers at once, as bin/flotilla sets it. Compiled code is not cached: the root is read-only.
 ENV NODE_ENV=production \
-    MALLOC_MMAP_THRESHOLD_=32768 \
+    MALLOC_MMAP_THRESHOLD_=131072 \
     MALLOC_TRIM_THRESHOLD_=131072 \
     MALLOC_MMAP_MAX_=16384 \
     MALLOC_ARENA_MAX=2
