@@ -8,11 +8,12 @@ import type { Explanation, Problem } from "./explanation.ts";
 import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
-import { DRAIN_TAINT, RELEASE_STOPPED } from "../flotilla-names.ts";
+import { DRAIN_TAINT } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
+import { retainProblems } from "./retain-problems.ts";
 import { leavesOnDrain } from "../propagation/failover/plan-cluster-failover.ts";
 import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
@@ -335,32 +336,8 @@ function ruleProblems(members: Explanation["members"]): Problem[] {
   ];
 }
 
-/** Values that a user's Retain rule keeps on members, although the hub asks for others. */
-export function retainProblems(members: DeepReadonly<Explanation["members"]>, paths: RegExp): Problem[] {
-  const kept = members.flatMap(({ cluster, onMember = [], onMemberBy, reason }) => {
-    const fields = onMember.filter(({ path }) => paths.test(path));
-    // A release that is stopped for the same fields is a problem of its own.
-    if (onMemberBy === undefined || fields.length === 0 || reason === RELEASE_STOPPED) return [];
-    const shown = fields.slice(0, MAX_KEPT_FIELDS).map(({ path, before, after }) => {
-      const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
-      return `${path} is ${text(after)} instead of ${text(before)}`;
-    });
-    return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
-  });
-  const byOwner = Map.groupBy(kept, ({ owner }) => owner);
-  return [...byOwner].map(([owner, ofOwner]) => ({
-    what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
-      .slice(0, MAX_KEPT_MEMBERS)
-      .map(({ what }) => what)
-      .join("; ")}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
-    try: "if the hub should decide these fields, remove them from the rule",
-  }));
-}
-
 /** Fields of a workload whose value decides what runs: the others are usually set by controllers of the member. */
 const RELEASE_FIELDS = /^spec\.(template|updateStrategy|strategy|replicas|paused)\b/;
-const MAX_KEPT_FIELDS = 3;
-const MAX_KEPT_MEMBERS = 3;
 
 function memberProblems(
   resource: Explanation["resource"],

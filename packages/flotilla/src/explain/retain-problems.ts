@@ -1,0 +1,29 @@
+/** Problems of a user's Retain rules; commands read them without the rules of the kinds. Pure. */
+import type { DeepReadonly } from "@flotilla/base";
+import { RELEASE_STOPPED } from "../flotilla-names.ts";
+import type { Explanation, Problem } from "./explanation.ts";
+
+const MAX_KEPT_FIELDS = 3;
+const MAX_KEPT_MEMBERS = 3;
+
+/** Values that a user's Retain rule keeps on members, although the hub asks for others. */
+export function retainProblems(members: DeepReadonly<Explanation["members"]>, paths: RegExp): Problem[] {
+  const kept = members.flatMap(({ cluster, onMember = [], onMemberBy, reason }) => {
+    const fields = onMember.filter(({ path }) => paths.test(path));
+    // A release that is stopped for the same fields is a problem of its own.
+    if (onMemberBy === undefined || fields.length === 0 || reason === RELEASE_STOPPED) return [];
+    const shown = fields.slice(0, MAX_KEPT_FIELDS).map(({ path, before, after }) => {
+      const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
+      return `${path} is ${text(after)} instead of ${text(before)}`;
+    });
+    return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
+  });
+  const byOwner = Map.groupBy(kept, ({ owner }) => owner);
+  return [...byOwner].map(([owner, ofOwner]) => ({
+    what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
+      .slice(0, MAX_KEPT_MEMBERS)
+      .map(({ what }) => what)
+      .join("; ")}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,
+    try: "if the hub should decide these fields, remove them from the rule",
+  }));
+}
