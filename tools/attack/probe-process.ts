@@ -3,6 +3,7 @@
  * small reads and one for small writes, each every 20 ms. It reports how long the longest took, including one that is
  * still unanswered.
  */
+import type { OutgoingHttpHeaders } from "node:http";
 import https from "node:https";
 import type { Latency } from "./judge.ts";
 
@@ -59,6 +60,13 @@ class Probe {
   }
 }
 
+/** Node rejects a header whose value is undefined. */
+const BODILESS: OutgoingHttpHeaders = {};
+const headersOf = (body: string): OutgoingHttpHeaders => ({
+  "content-type": "application/merge-patch+json",
+  "content-length": Buffer.byteLength(body),
+});
+
 function createProbes({ origin, path, ca, token }: ProbeOptions): { read: Probe; write: Probe } {
   const send = (agent: https.Agent, method: string, body?: string): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -68,8 +76,7 @@ function createProbes({ origin, path, ca, token }: ProbeOptions): { read: Probe;
         timeout: TIMEOUT_MS,
         headers: {
           authorization: `Bearer ${token}`,
-          "content-type": body === undefined ? undefined : "application/merge-patch+json",
-          "content-length": body === undefined ? undefined : Buffer.byteLength(body),
+          ...(body === undefined ? BODILESS : headersOf(body)),
         },
       });
       request.on("response", (response) => {
