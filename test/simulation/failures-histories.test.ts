@@ -21,7 +21,7 @@ import { expectNoOrphans } from "./failures-scenario.ts";
 const MEMBERS = ["member1", "member2", "member3"];
 const WEB = { cluster: "hub", namespace: "shop", name: "web" };
 const QUIET_MS = 15 * 60_000;
-const RUNS = runs(8);
+const RUNS = runs(14);
 
 type Placement = NonNullable<PropagationSpec["placement"]>;
 const weighted = (weights: Record<string, number>): Placement =>

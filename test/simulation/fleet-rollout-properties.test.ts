@@ -15,7 +15,7 @@ import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { runs } from "@flotilla/testing/runs.ts";
 
-const RUNS = runs(8);
+const RUNS = runs(12);
 const SEED = Number(process.env["ROLLOUT_SEED"] ?? 5);
 const MEMBERS = ["member1", "member2", "member3"];
 const LONG_MS = 240_000;

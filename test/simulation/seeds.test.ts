@@ -4,7 +4,7 @@ import { runs } from "@flotilla/testing/runs.ts";
 import { planRun } from "../../tools/simulate/plan.ts";
 import { runPlan } from "../../tools/simulate/run-plan.ts";
 
-const SEEDS = runs(12);
+const SEEDS = runs(30);
 
 test(`${SEEDS} seeds break no invariant`, { timeout: 300_000 }, async () => {
   for (let seed = 1; seed <= SEEDS; seed++) {

@@ -1,5 +1,5 @@
 /**
- * How many random runs a test makes: few in `npm test`, whose time is limited, and five times as many with
+ * How many random runs a test makes: a fixed number in `npm test`, and five times as many with
  * `FLOTILLA_RUNS=5`. A seed's first runs are the same, however many follow.
  */
 const FACTOR = Number(process.env["FLOTILLA_RUNS"] ?? 1);
