@@ -21,6 +21,7 @@ import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { createKruiseRolloutController } from "./kruise-rollout-controller.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 import { createReleasesController } from "./releases-controller.ts";
+import type { ReleasesDependencies } from "./releases-controller.ts";
 import { createRolloutController } from "./rollout-controller.ts";
 
 export interface RolloutsDependencies {
@@ -121,28 +122,21 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
       : [];
   };
 
+  const ofTemplates = (): ReleasesDependencies => ({
+    hub,
+    client,
+    bindings,
+    templates: views.templates,
+    templateChanges: views.templates.source(bindingOf),
+    index,
+    events: events("flotilla-rollout"),
+  });
+
   return {
     controllers: [
       createBudgetController({ hub, client, budgets, rollouts, ledger }),
-      createReleasesController({
-        hub,
-        client,
-        bindings,
-        templates: views.templates,
-        templateChanges: views.templates.source(bindingOf),
-        index,
-        events: events("flotilla-rollout"),
-      }),
-      createKruiseRolloutController({
-        hub,
-        client,
-        bindings,
-        templates: views.templates,
-        templateChanges: views.templates.source(bindingOf),
-        index,
-        events: events("flotilla-rollout"),
-        clock,
-      }),
+      createReleasesController(ofTemplates()),
+      createKruiseRolloutController({ ...ofTemplates(), clock }),
       createRolloutController({
         hub,
         client,

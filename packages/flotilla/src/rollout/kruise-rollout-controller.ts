@@ -7,28 +7,20 @@
  */
 import { equalJson } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
-import type { Client, ObjectKey } from "@flotilla/client";
+import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
+import type { Controller, Source } from "@flotilla/controller-runtime";
 import { bindingName, ResourceBinding } from "@flotilla/karmada";
 import { Rollout } from "@flotilla/openkruise";
-import type { Templates } from "../propagation/templates/templates.ts";
 import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
 import { hasPartition } from "../propagation/dispatch/release-copies.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { bindingKeyOfRollout, hasOwnPartition } from "./release-index.ts";
-import type { ReleaseIndex } from "./release-index.ts";
+import type { ReleasesDependencies } from "./releases-controller.ts";
 import { isForMembers, refusalOf, remarkOn } from "./kruise/lead-release.ts";
 import { FLEET_WIDE, planRolloutStatus } from "./kruise/plan-rollout-status.ts";
 
-export interface KruiseRolloutDependencies {
-  hub: string;
-  client: Client;
-  bindings: Lister<ResourceBinding>;
-  templates: Pick<Templates, "get">;
-  templateChanges: Source<ObjectKey>;
-  index: ReleaseIndex;
-  events: EventRecorder;
+export interface KruiseRolloutDependencies extends ReleasesDependencies {
   clock: Clock;
 }
 
@@ -77,14 +69,7 @@ export function createKruiseRolloutController(deps: KruiseRolloutDependencies): 
       const missing = plan.promote.filter((wave) => !newest?.spec.promotions?.includes(wave));
       if (newest && missing.length > 0) {
         const promotions = [...(newest.spec.promotions ?? []), ...missing];
-        await client.update(
-          FleetRollout,
-          hub,
-          { ...newest, spec: { ...newest.spec, promotions } },
-          {
-            signal,
-          },
-        );
+        await client.update(FleetRollout, hub, { ...newest, spec: { ...newest.spec, promotions } }, { signal });
         log.info("step approved", { rollout: newest.metadata.name, waves: missing });
       }
       if (plan.refused !== undefined)
