@@ -7,7 +7,8 @@ import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
 import type { WorkloadKind } from "./plan.ts";
 import { createReleaseWatch } from "./releases/watch-releases.ts";
-import type { AnyObject, StoreView } from "./store-view.ts";
+import type { WatchOptions } from "./releases/watch-releases.ts";
+import type { AnyObject } from "./store-view.ts";
 
 export interface Violation {
   invariant: string;
@@ -35,20 +36,11 @@ export interface Watchdogs {
   converged(): void;
 }
 
-export interface WatchdogOptions {
-  hub: StoreView;
-  members: StoreView;
-  names: readonly string[];
-  isSteady: boolean;
-  now(): number;
-  report(violation: Violation): void;
-}
-
 const RUNS: readonly WorkloadKind[] = ["Deployment", "CloneSet", "StatefulSet"];
 const JOB = TARGETS.Job;
 const CLONE_SET = TARGETS.CloneSet;
 
-export function createWatchdogs(options: WatchdogOptions): Watchdogs {
+export function createWatchdogs(options: WatchOptions): Watchdogs {
   const { hub, members, names, isSteady, now } = options;
   const reported = new Set<string>();
   const report = (invariant: string, details: string): void => {

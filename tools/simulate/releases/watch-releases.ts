@@ -10,7 +10,7 @@ import { isBrokenImage, isReleasedKind, RELEASED_KINDS } from "./draw-release.ts
 import type { ReleasedKind } from "./draw-release.ts";
 import { imageOfRelease, releasesOf, ROLLOUTS } from "./newest-release.ts";
 
-export interface ReleaseWatchOptions {
+export interface WatchOptions {
   hub: StoreView;
   members: StoreView;
   names: readonly string[];
@@ -44,7 +44,7 @@ interface Seen {
 const openWave = ({ status }: FleetRollout): number =>
   status?.waveIndex === undefined ? -1 : status.waveState === "Before" ? status.waveIndex - 1 : status.waveIndex;
 
-export function createReleaseWatch({ hub, members, names, isSteady, now, report }: ReleaseWatchOptions): ReleaseWatch {
+export function createReleaseWatch({ hub, members, names, isSteady, now, report }: WatchOptions): ReleaseWatch {
   const seen = new Map<string, Seen>();
   const newest = new Map<ReleasedKind, Seen>();
   const templates = new Map<string, ReleasedKind>(

@@ -98,7 +98,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
       changed();
     };
     try {
-      const path = pathOfPod(pod, "log");
+      const path = pathOf(pod, "log");
       const query = {
         container,
         follow: "true",
@@ -181,7 +181,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     });
     const single = ref.kind === "Pod" ? ref.name : options.pod;
     if (single !== undefined) {
-      const pod = await getJson(member, pathOfPod(single));
+      const pod = await getJson(member, pathOf(single));
       return found(pod ? [pod] : [], false);
     }
     const kind = await kinds.resolve(ref);
@@ -192,27 +192,19 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     const selector = selectorOf(owner);
     if (selector === "") return found([], false);
     const query = { labelSelector: selector, limit: String(MAX_PODS) };
-    const list = await getJson(member, `${pathOfPods()}${queryText(query)}`);
+    const list = await getJson(member, `${pathOf()}${queryText(query)}`);
     return found(objectsAt(list, "items"), textAt(objectAt(list, "metadata"), "continue") !== "");
   }
 
-  const pathOfPods = (): string =>
+  /** Of all pods of the namespace, of one, or of a subresource of it. */
+  const pathOf = (name?: string, subresource?: string): string =>
     resourcePath({
       cluster: HUB,
       group: Pod.group,
       version: Pod.storageVersion,
       resource: Pod.plural,
       namespace: ref.namespace,
-    });
-  const pathOfPod = (name: string, subresource?: string): string =>
-    resourcePath({
-      cluster: HUB,
-      group: Pod.group,
-      version: Pod.storageVersion,
-      resource: Pod.plural,
-      namespace: ref.namespace,
-      name,
-      ...defined({ subresource }),
+      ...defined({ name, subresource }),
     });
 
   /** Undefined when it does not exist. */
