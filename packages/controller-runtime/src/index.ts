@@ -5,6 +5,8 @@ export { createStatusWriter, STATUS_CHANGES } from "./create-status-writer.ts";
 export type { StatusChange } from "./create-status-writer.ts";
 export { defineController, defineKeyedController, idOfKey, keyOf, owned, watch } from "./define-controller.ts";
 export type { EventRecorder, EventRecorders, RecordedEvent } from "./events.ts";
+export { createFailureReports, REPORT_AGAIN_MS } from "./failure-reports.ts";
+export type { FailureReports } from "./failure-reports.ts";
 export { createInformerBudget } from "./informer-budget.ts";
 export type { InformerBudget, InformerLimits } from "./informer-budget.ts";
 export { createInformers } from "./informers.ts";

@@ -12,7 +12,7 @@ import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { explainCauses, lookAtPods } from "../health/look-at-pods.ts";
 import type { Cause, CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-problems.ts";
-import { failingNow, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
+import { failingNow, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
 import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
 
@@ -200,10 +200,11 @@ async function readRules(
       ).items,
     SILENT_FAILURES,
   );
-  return failingNow(
+  const failing = failingNow(
     events.filter((event) => event.kind === kind && event.name === name),
     clock.now(),
-  ).map(({ reason, message }) => ({
+  );
+  return (await ofExisting(failing, client, signal)).map(({ reason, message }) => ({
     what: message,
     try:
       reason === RECORD_FAILED

@@ -1,15 +1,14 @@
 /** Resolves `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io` to a kind, with the hub's discovery. */
 import { HUB } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
-import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { didYouMean, UsageError } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client, ObjectKey } from "@flotilla/client";
-import { failureOf, readText } from "../members/ask.ts";
-import { readTypes } from "../members/discovery.ts";
 import { isForbidden } from "../members/members-places.ts";
 import { ambiguousText, findNamesakes, findType, idOf, kindOf, knownNames, titleOf } from "../members/types.ts";
 import type { ServedType } from "../members/types.ts";
+import { typesOfHub } from "../members/types-of-hub.ts";
 
 /** An object of the hub, for TYPE/NAME. */
 export interface NamedObject {
@@ -81,15 +80,4 @@ export async function resolveVersions(
   if (!found) throw notServed(types, type);
   const others = types.filter((other) => other !== found && idOf(other) === idOf(found));
   return [kindOf(found), ...others.map(kindOf)];
-}
-
-/** Every type in every version that the hub serves. */
-export function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> {
-  return readTypes(async (path, accept = "application/json"): Promise<JsonObject> => {
-    const { status, body } = await client.raw({ method: "GET", path, cluster: HUB, headers: { accept } }, signal);
-    const text = await readText(body);
-    if (status !== 200)
-      throw new FlotillaError("Discovery", "reading the hub's API discovery", { cause: failureOf(status, text) });
-    return JSON.parse(text) as JsonObject;
-  });
 }

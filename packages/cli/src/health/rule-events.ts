@@ -1,29 +1,27 @@
 /** Interpreter rules that fail, from the events that the hub records about them. */
 import type { Event } from "@flotilla/kubernetes";
+import { HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
+import { find } from "@flotilla/client";
+import type { Client } from "@flotilla/client";
 import { RECORD_FAILED } from "@flotilla/flotilla";
+import { isForbidden } from "../members/members-places.ts";
+import { kindOf } from "../members/types.ts";
+import { typesOfHub } from "../members/types-of-hub.ts";
 
 export interface RuleEvent {
   reason: string;
   /** `Deployment shop/web` */
   object: string;
+  apiVersion: string;
   kind: string;
   namespace?: string | undefined;
   name: string;
+  uid: string;
   message: string;
   atMs: number;
 }
 
-/** The recovery event has `Succeed` instead of `Failed`. */
-const RULE_REASONS = [
-  "GetReplicasFailed",
-  "GetComponentsFailed",
-  "DivideFailed",
-  "GetDependenciesFailed",
-  "AggregateStatusFailed",
-  "ReflectStatusFailed",
-  "InterpretHealthFailed",
-] as const;
 /** Rules whose failure no condition reports. */
 const RULES_BY_EVENT: readonly string[] = [
   "GetReplicasFailed",
@@ -31,28 +29,36 @@ const RULES_BY_EVENT: readonly string[] = [
   "GetDependenciesFailed",
   "AggregateStatusFailed",
 ];
+/** The rules that run for an object of the hub. Those for the objects of members are in the conditions of Works. */
+export const HUB_RULES: readonly string[] = [...RULES_BY_EVENT, "DivideFailed"];
 /** What `status` and `why` look for: failures that no condition reports. */
 export const SILENT_FAILURES: readonly string[] = [...RULES_BY_EVENT, RECORD_FAILED];
-/** Older failures have been retried since, and would have been reported again. */
+/** Events expire after an hour. */
 const RECENT_MS = 3_600_000;
+/** What fails silently is retried within a minute, and reported again after five: an older report is of the past. */
+const REPEATED_WITHIN_MS = 600_000;
+const recentMs = (reason: string): number => (SILENT_FAILURES.includes(reason) ? REPEATED_WITHIN_MS : RECENT_MS);
 
 /** Lists the events with one reason. */
 type ListEvents = (fieldSelector: string) => Promise<readonly DeepReadonly<Event>[]>;
 
 export async function readRuleEvents(
   list: ListEvents,
-  failures: readonly string[] = RULE_REASONS,
+  /** The event that reports the end has `Succeed` instead of `Failed`. */
+  failures: readonly string[],
 ): Promise<RuleEvent[]> {
   const reasons = failures.flatMap((reason) => [reason, reason.replace("Failed", "Succeed")]);
   const found = await Promise.all(reasons.map((reason) => list(`reason=${reason}`)));
   return found.flat().map(({ reason = "", message = "", involvedObject, lastTimestamp, eventTime, series }) => {
-    const { kind = "", namespace, name = "" } = involvedObject;
+    const { apiVersion = "", kind = "", namespace, name = "", uid = "" } = involvedObject;
     return {
       reason,
       object: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
+      apiVersion,
       kind,
       namespace: namespace || undefined,
       name,
+      uid,
       message,
       atMs: Math.max(
         ...[lastTimestamp, eventTime, series?.lastObservedTime]
@@ -74,14 +80,32 @@ export function failingNow<E extends Pick<RuleEvent, "reason" | "object" | "mess
     const id = `${event.object} ${event.reason.replace(/(Failed|Succeed)$/, "")}`;
     if ((last.get(id)?.atMs ?? -1) <= event.atMs) last.set(id, event);
   }
-  const failing = [...last.values()].filter(
-    ({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < RECENT_MS,
-  );
-  // A failure for a member's object is reported on the template as well as on its Work.
-  const onTemplates = failing.filter(({ object }) => !isWork(object)).map(({ message }) => message);
-  return failing.filter(
-    ({ object, message }) => !isWork(object) || !onTemplates.some((other) => other.includes(message)),
-  );
+  return [...last.values()].filter(({ reason, atMs }) => reason.endsWith("Failed") && nowMs - atMs < recentMs(reason));
 }
 
-const isWork = (object: string): boolean => object.startsWith("Work ");
+/** Each is read from the hub; of more failures, the first ones have the cause. */
+const MAX_READ = 100;
+
+/** Without the failures for objects that have been deleted since; one of the same name is another object. */
+export async function ofExisting<E extends Pick<RuleEvent, "apiVersion" | "kind" | "namespace" | "name" | "uid">>(
+  failing: readonly E[],
+  client: Client,
+  signal: AbortSignal,
+): Promise<E[]> {
+  if (failing.length === 0) return [];
+  const types = await typesOfHub(client, signal);
+  const exists = async ({ apiVersion, kind, namespace, name, uid }: E): Promise<boolean> => {
+    const { group } = parseApiVersion(apiVersion);
+    const type = types.find((served) => served.group === group && served.kind === kind);
+    if (!type) return false;
+    try {
+      const object = await find(client, kindOf(type), { cluster: HUB, namespace, name }, { signal });
+      return object !== undefined && (uid === "" || object.metadata.uid === uid);
+    } catch (error) {
+      if (isForbidden(error)) return true;
+      throw error;
+    }
+  };
+  const existing = await Promise.all(failing.slice(0, MAX_READ).map(exists));
+  return failing.filter((_, index) => existing[index] ?? true);
+}

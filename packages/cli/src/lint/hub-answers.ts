@@ -9,7 +9,7 @@ import { isObject, nearestOf, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createKindResolver, PATCH_MEDIA_TYPES, resourcePath, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { typesOfHub } from "../explain/resolve-type.ts";
+import { typesOfHub } from "../members/types-of-hub.ts";
 import type { ServedType } from "../members/types.ts";
 import type { Selections } from "./hub-selections.ts";
 import type { LintManifest } from "./lint-manifest.ts";

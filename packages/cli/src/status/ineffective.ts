@@ -1,7 +1,7 @@
 /** Counts the parts of policies that have no effect: no problem by themselves, and often a mistake. */
 import { FlotillaError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import { typesOfHub } from "../explain/resolve-type.ts";
+import { typesOfHub } from "../members/types-of-hub.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { isForbidden } from "../members/members-places.ts";

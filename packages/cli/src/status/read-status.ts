@@ -55,7 +55,7 @@ import type { Candidate } from "../health/candidates.ts";
 import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
-import { failingNow, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
+import { failingNow, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
@@ -173,7 +173,11 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     ({ kind, namespace: place, name }) => bound.has(`${kind} ${place}/${name}`),
     { namespace, signal },
   );
-  for (const { reason, kind, namespace: place, name, message } of failingNow(rules, nowMs)) {
+  for (const { reason, kind, namespace: place, name, message } of await ofExisting(
+    failingNow(rules, nowMs),
+    client,
+    signal,
+  )) {
     const problem = reason === RECORD_FAILED ? "release without progress" : "rule failed";
     collector.unhealthy({ problem, kind, namespace: place, name }, message);
   }

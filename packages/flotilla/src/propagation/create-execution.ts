@@ -18,7 +18,7 @@ import type { DeliveryFor } from "./members/member-objects.ts";
 import type { ExecutionMeter } from "./meter.ts";
 import { createReflectController } from "./reflect/reflect-controller.ts";
 import { createRuleChanges } from "./rules/rule-changes.ts";
-import { createReportRuleFailure } from "./rules/rule-failures.ts";
+import { createReportRuleFailure, INTERPRETER_EVENTS } from "./rules/rule-failures.ts";
 
 export interface ExecutionDependencies {
   /** The logical cluster of the hub. */
@@ -85,7 +85,13 @@ export function createExecution({
     random,
     log,
   });
-  const reportRuleFailure = createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log });
+  const reportRuleFailure = createReportRuleFailure({
+    hub,
+    client: clientFor("interpreter"),
+    events: events(INTERPRETER_EVENTS),
+    clock,
+    log,
+  });
 
   /** When a member changes between pull and push, all its Works change their controller. */
   const handovers = watch(Cluster, ({ object, old }) =>

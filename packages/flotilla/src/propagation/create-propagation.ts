@@ -57,7 +57,7 @@ import { createRebalanceController } from "./rebalance/rebalance-controller.ts";
 import { createRevisionHistoryController } from "./revision-history/revision-history-controller.ts";
 import { createScheduleController } from "./schedule/schedule-controller.ts";
 import { createRuleChanges } from "./rules/rule-changes.ts";
-import { createReportRuleFailure } from "./rules/rule-failures.ts";
+import { createReportRuleFailure, INTERPRETER_EVENTS } from "./rules/rule-failures.ts";
 import type { TemplateKey } from "./templates/templates.ts";
 import type { HubViews } from "./create-hub-views.ts";
 import type { SchedulePlan } from "./schedule/plan-schedule.ts";
@@ -183,7 +183,13 @@ function createParts(deps: PropagationDependencies): Parts {
     bindings,
     clusterBindings,
     ruleChanges: createRuleChanges({ hub, interpreter, bindings: [bindings, clusterBindings], works, templates }),
-    reportRuleFailure: createReportRuleFailure({ hub, events: events("flotilla-interpreter"), clock, log }),
+    reportRuleFailure: createReportRuleFailure({
+      hub,
+      client: clientFor("interpreter"),
+      events: events(INTERPRETER_EVENTS),
+      clock,
+      log,
+    }),
     tally,
     templateStatus: createTemplateStatus({
       hub,
@@ -321,7 +327,6 @@ function bindingStages(
       ruleChanges: ruleChanges(),
       interpreter,
       reportRuleFailure,
-      events: events("flotilla-dependencies"),
     }),
     createDispatchController({
       scope,

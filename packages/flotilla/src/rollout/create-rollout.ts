@@ -5,7 +5,7 @@ import { Pod } from "@flotilla/kubernetes";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { keyOf } from "@flotilla/controller-runtime";
+import { createFailureReports, keyOf } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers, ObjectEvent, Source } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { MemberSource } from "../membership/member.ts";
@@ -20,7 +20,7 @@ import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { createKruiseRolloutController } from "./kruise-rollout-controller.ts";
 import type { ReleaseIndex } from "./release-index.ts";
-import { createReleasesController } from "./releases-controller.ts";
+import { createReleasesController, RELEASE_ENDINGS, RELEASES_EVENTS } from "./releases-controller.ts";
 import type { ReleasesDependencies } from "./releases-controller.ts";
 import { createRolloutController } from "./rollout-controller.ts";
 
@@ -122,21 +122,29 @@ export function createRollouts(deps: RolloutsDependencies): Rollouts {
       : [];
   };
 
-  const ofTemplates = (): ReleasesDependencies => ({
+  const ofTemplates = (): Omit<ReleasesDependencies, "failures"> => ({
     hub,
     client,
     bindings,
     templates: views.templates,
     templateChanges: views.templates.source(bindingOf),
     index,
-    events: events("flotilla-rollout"),
+  });
+  const failures = createFailureReports({
+    cluster: hub,
+    component: RELEASES_EVENTS,
+    client,
+    events: events(RELEASES_EVENTS),
+    endings: RELEASE_ENDINGS,
+    clock,
+    log: deps.log,
   });
 
   return {
     controllers: [
       createBudgetController({ hub, client, budgets, rollouts, ledger }),
-      createReleasesController(ofTemplates()),
-      createKruiseRolloutController({ ...ofTemplates(), clock }),
+      createReleasesController({ ...ofTemplates(), failures }),
+      createKruiseRolloutController({ ...ofTemplates(), events: events("flotilla-rollout"), clock }),
       createRolloutController({
         hub,
         client,

@@ -9,7 +9,7 @@ import { equalJson } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, Source } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
 import { bindingName, ResourceBinding } from "@flotilla/karmada";
 import { Rollout } from "@flotilla/openkruise";
 import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
@@ -20,7 +20,8 @@ import type { ReleasesDependencies } from "./releases-controller.ts";
 import { isForMembers, refusalOf, remarkOn } from "./kruise/lead-release.ts";
 import { FLEET_WIDE, planRolloutStatus } from "./kruise/plan-rollout-status.ts";
 
-export interface KruiseRolloutDependencies extends ReleasesDependencies {
+export interface KruiseRolloutDependencies extends Omit<ReleasesDependencies, "failures"> {
+  events: EventRecorder;
   clock: Clock;
 }
 

@@ -7,9 +7,11 @@
  * Before: match makes the binding. After: the rollout controller carries the release out, and dispatch follows it.
  */
 import { ApiError, isAlreadyExists } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
+import { done, keyOf, REPORT_AGAIN_MS, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, FailureReports, Lister, Source } from "@flotilla/controller-runtime";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import { RELIST_RETRY_MS } from "../propagation/templates/templates.ts";
@@ -24,8 +26,11 @@ import { bindingKeyOfRollout, isReleasable } from "./release-index.ts";
 import { RECORD_FAILED } from "./report-release.ts";
 import type { ReleaseIndex } from "./release-index.ts";
 
-/** Events about releases that are held back are repeated; those of the last hour are shown. */
-const HELD_AGAIN_MS = 1_800_000;
+/** The source of the events about releases that cannot be recorded. */
+export const RELEASES_EVENTS = "flotilla-releases";
+export const RELEASE_ENDINGS = {
+  [RECORD_FAILED]: "No change of the template waits to be recorded as a release.",
+};
 
 export interface ReleasesDependencies {
   hub: string;
@@ -34,13 +39,14 @@ export interface ReleasesDependencies {
   templates: Pick<Templates, "get">;
   templateChanges: Source<ObjectKey>;
   index: ReleaseIndex;
-  events: EventRecorder;
+  /** With the source `RELEASES_EVENTS`. */
+  failures: FailureReports;
 }
 
 export function createReleasesController(deps: ReleasesDependencies): Controller<ObjectKey> {
-  const { hub, client, bindings, templates, index, events } = deps;
-  /** Bindings whose release was rejected, until it is recorded. */
-  const rejected = new Set<string>();
+  const { hub, client, bindings, templates, index, failures } = deps;
+  const fail = (template: DeepReadonly<KubernetesObject>, cause: string): void =>
+    void failures.failed(template, RECORD_FAILED, `the change of the template is not released: ${cause}`);
   return defineForBindings({
     stage: "releases",
     scope: namespacedScope,
@@ -61,11 +67,15 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
     writes: [FleetRollout],
     concurrency: 32,
 
-    async reconcile(binding, { key, log, signal }) {
+    async reconcile(binding, { log, signal }) {
       if (binding.metadata.deletionTimestamp) return done;
       const template = await templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
-      if (!template || template.metadata.uid !== binding.spec.resource.uid || !isReleasable(template)) return done;
+      if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
+      if (!isReleasable(template)) {
+        failures.over(template, RECORD_FAILED);
+        return done;
+      }
       const all = index.allOf(template);
       const { create, held, remove } = planReleases(
         template,
@@ -75,11 +85,9 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
         index.leadOf(template),
       );
       if (held !== undefined) {
-        rejected.add(idOfKey(key));
-        const message = `the change of the template is not released: ${held}`;
-        events.record(hub, template, { type: "Warning", reason: RECORD_FAILED, message });
+        fail(template, held);
         // The event is what commands know of it, and they ignore old ones.
-        return { requeueAfterMs: HELD_AGAIN_MS };
+        return { requeueAfterMs: REPORT_AGAIN_MS };
       }
       if (create) {
         try {
@@ -89,25 +97,14 @@ export function createReleasesController(deps: ReleasesDependencies): Controller
           // Its event enqueues the key again.
           if (!isAlreadyExists(error)) {
             // Until it is recorded members keep what they have, which nothing else shows.
-            if (error instanceof ApiError && !signal.aborted) {
-              rejected.add(idOfKey(key));
-              const message = `the change of the template is not released: ${error.message}`;
-              events.record(hub, template, { type: "Warning", reason: RECORD_FAILED, message });
-            }
+            if (error instanceof ApiError && !signal.aborted) fail(template, error.message);
             throw error;
           }
         }
       }
-      if (rejected.delete(idOfKey(key)))
-        events.record(hub, template, {
-          type: "Normal",
-          reason: RECORD_FAILED.replace("Failed", "Succeed"),
-          message: create ? "the change of the template is released" : "no change of the template waits to be released",
-        });
+      failures.over(template, RECORD_FAILED);
       for (const rollout of remove) await unlessChanged(client.delete(FleetRollout, keyOf(hub, rollout), { signal }));
       return done;
     },
-
-    forget: (key) => void rejected.delete(idOfKey(key)),
   });
 }

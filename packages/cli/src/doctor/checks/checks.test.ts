@@ -218,7 +218,8 @@ const rules = (extra: Partial<InterpreterFacts> = {}): Judgement =>
     {
       customizations: [],
       webhooks: [],
-      events: [],
+      failing: [],
+      works: [],
       quarantined: [],
       scriptFailures: [],
       webhookFailures: [],
@@ -232,6 +233,12 @@ const failed = {
   object: "GameFleet shop/eu",
   message: "running InterpretReplica of ResourceInterpreterCustomization gamefleet: line 2",
   atMs: NOW - 60_000,
+};
+const failingOn = (member: string): DeepReadonly<Work> => {
+  const failing = condition("Interpreted", "False");
+  const message = "running InterpretHealth of ResourceInterpreterCustomization gamefleet: nil";
+  const found = work({ ...failing, message });
+  return { ...found, metadata: { ...found.metadata, namespace: `karmada-es-${member}` } };
 };
 const gamefleet = (script: string): DeepReadonly<ResourceInterpreterCustomization> =>
   made("ResourceInterpreterCustomization", "gamefleet", {
@@ -883,26 +890,26 @@ const cases: Record<string, Record<string, Case>> = {
   interpreters: {
     "no failing rule is ok": { judged: rules({ customizations: [gamefleet(SCRIPT)] }), verdict: "ok" },
     "a failed rule is a problem, with its script": {
-      judged: rules({ events: [failed], customizations: [gamefleet(SCRIPT)] }),
+      judged: rules({ failing: [failed], customizations: [gamefleet(SCRIPT)] }),
       verdict: "problem",
       says: "kubectl edit resourceinterpretercustomization gamefleet",
     },
-    "a rule that works again is ok": {
-      judged: rules({ events: [failed, { ...failed, reason: "GetReplicasSucceed", atMs: NOW - 30_000 }] }),
-      verdict: "ok",
+    "a rule that fails on members is one problem, with their names": {
+      judged: rules({
+        works: ["m1", "m2"].map((member) => failingOn(member)),
+        customizations: [gamefleet(SCRIPT)],
+      }),
+      verdict: "problem",
+      says: "on m1, m2: running InterpretHealth of ResourceInterpreterCustomization gamefleet: nil (Reason, 10m ago)",
     },
     "a failure of a rule that was deleted is ignored": {
-      judged: rules({ events: [failed] }),
+      judged: rules({ failing: [failed] }),
       verdict: "ok",
     },
     "a failure that names no customization is a problem": {
-      judged: rules({ events: [{ ...failed, message: "dividing GameFleet eu: ReviseReplica changes nothing" }] }),
+      judged: rules({ failing: [{ ...failed, message: "dividing GameFleet eu: ReviseReplica changes nothing" }] }),
       verdict: "problem",
       says: "changes nothing",
-    },
-    "a failure from yesterday is ignored": {
-      judged: rules({ events: [{ ...failed, atMs: NOW - 86_400_000 }] }),
-      verdict: "ok",
     },
     "a script that does not compile is a problem": {
       judged: rules({ customizations: [gamefleet("function GetReplicas(")] }),

@@ -1,24 +1,35 @@
 /** Checks that custom interpreter rules work: scripts in customizations, and webhooks. */
 import { Event } from "@flotilla/kubernetes";
-import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
+import {
+  clusterNameOf,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+  Work,
+} from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { checkCustomization, customizationIn, findConflicts } from "@flotilla/flotilla";
-import { formatAge } from "@flotilla/apimachinery";
+import { checkCustomization, customizationIn, findConflicts, INTERPRETED } from "@flotilla/flotilla";
+import { findCondition, formatAge, HUB } from "@flotilla/apimachinery";
+import type { Condition } from "@flotilla/apimachinery";
+import { eachObject } from "@flotilla/client";
 import { certificateLifetime } from "../certificate-facts.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import type { DoctorContext } from "../context.ts";
+import { nameMembers } from "../../health/name-members.ts";
 import { samplesOf } from "../../health/metrics-samples.ts";
 import type { Sample } from "../../health/metrics-samples.ts";
 import { askRaw } from "../raw-answers.ts";
-import { failingNow, readRuleEvents } from "../../health/rule-events.ts";
+import { failingNow, HUB_RULES, ofExisting, readRuleEvents } from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
+import { objectIn } from "./works.ts";
 
 export interface InterpreterFacts {
   customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];
   webhooks: readonly DeepReadonly<ResourceInterpreterWebhookConfiguration>[];
-  /** Failure and recovery events of rules. */
-  events: readonly Pick<RuleEvent, "reason" | "object" | "message" | "atMs">[];
+  /** Rules that fail for an object of the hub. */
+  failing: readonly Pick<RuleEvent, "reason" | "object" | "message" | "atMs">[];
+  /** Their condition `Interpreted` shows the rules that fail for the object of a member. */
+  works: readonly DeepReadonly<Work>[];
   quarantined: readonly Sample[];
   scriptFailures: readonly Sample[];
   webhookFailures: readonly Sample[];
@@ -29,22 +40,32 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
   name: "interpreters",
   summary: "custom interpreter rules work: scripts run, webhooks respond",
   reports:
-    "A problem for each object or Work on which an existing rule failed within the last hour and has not " +
-    "succeeded since (events such as `GetReplicasFailed` and `ReflectStatusFailed`), for scripts that do " +
-    "not compile or conflict with another, for scripts in quarantine, and for webhooks whose CA has " +
-    "expired. A warning for scripts and webhooks that failed since the hub started, from its metrics.",
+    "A problem for each object on which an existing rule fails (events such as `GetReplicasFailed` that no " +
+    "success has followed, and Works with `Interpreted=False`), for scripts that do not compile or conflict " +
+    "with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts " +
+    "and webhooks that failed since the hub started, from its metrics.",
   async gather(context) {
     const unseen: string[] = [];
-    const [customizations, webhooks, events, metrics] = await Promise.all([
-      context.lists.all(ResourceInterpreterCustomization),
-      context.lists.all(ResourceInterpreterWebhookConfiguration),
-      readRuleEvents((fieldSelector) => context.lists.some(Event, { fieldSelector })),
+    const { client, clock, lists, only, signal } = context;
+    const [customizations, webhooks, works, events, metrics] = await Promise.all([
+      lists.all(ResourceInterpreterCustomization),
+      lists.all(ResourceInterpreterWebhookConfiguration),
+      lists.all(Work),
+      readRuleEvents(
+        (fieldSelector) => Array.fromAsync(eachObject(client, Event, { cluster: HUB, fieldSelector, signal })),
+        HUB_RULES,
+      ),
       readMetrics(context, unseen),
     ]);
     return {
       customizations,
       webhooks,
-      events,
+      failing: await ofExisting(failingNow(events, clock.now()), client, signal),
+      works: works.filter(
+        (work) =>
+          interpreted(work)?.status === "False" &&
+          (!only || only.has(clusterNameOf(work.metadata.namespace ?? "") ?? "")),
+      ),
       quarantined: samplesOf(metrics, "flotilla_interpreter_script_quarantined"),
       scriptFailures: samplesOf(metrics, "flotilla_interpreter_script_failures_total"),
       webhookFailures: samplesOf(metrics, "flotilla_interpreter_webhook_failures_total"),
@@ -52,7 +73,9 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
     };
   },
   judge(facts, { nowMs }) {
-    const failing = failingNow(facts.events, nowMs).filter(({ message }) => !isOfDeletedRule(message, facts));
+    const failing = [...facts.failing, ...failingOnMembers(facts.works)].filter(
+      ({ message }) => !isOfDeletedRule(message, facts),
+    );
     const findings = [
       ...failing.map(({ object, reason, message, atMs }): DoctorFinding => ({
         severity: "problem",
@@ -80,6 +103,29 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
     };
   },
 });
+
+const interpreted = (work: DeepReadonly<Work>): DeepReadonly<Condition> | undefined =>
+  findCondition(work.status?.conditions, INTERPRETED);
+
+/** One for each object and cause: a rule usually fails on all members alike. */
+function failingOnMembers(works: InterpreterFacts["works"]): InterpreterFacts["failing"][number][] {
+  const found = works.flatMap((work) => {
+    const failure = interpreted(work);
+    return failure
+      ? [{ object: objectIn(work), failure, member: clusterNameOf(work.metadata.namespace ?? "") ?? "" }]
+      : [];
+  });
+  const byCause = Map.groupBy(found, ({ object, failure }) => `${object} ${failure.reason} ${failure.message}`);
+  return [...byCause.values()].flatMap((same) => {
+    const [{ object, failure }] = same as [(typeof same)[number]];
+    return {
+      object,
+      reason: failure.reason ?? INTERPRETED,
+      message: `on ${nameMembers(same.map(({ member }) => member))}: ${failure.message}`,
+      atMs: Date.parse(failure.lastTransitionTime ?? ""),
+    };
+  });
+}
 
 const checkCommand = (name: string): string =>
   `kubectl get resourceinterpretercustomization ${name} -o yaml | flotilla interpret -f - --check`;

@@ -12,7 +12,7 @@ import { wordOf } from "../../members/types.ts";
 import { counted, defineCheck } from "../check.ts";
 import type { DoctorFinding } from "../check.ts";
 import type { ServedKinds } from "@flotilla/flotilla";
-import { typesOfHub } from "../../explain/resolve-type.ts";
+import { typesOfHub } from "../../members/types-of-hub.ts";
 import { misdirectingPolicies } from "./bindings.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../../health/ineffective-parts.ts";
 import type { Policy } from "../../health/ineffective-parts.ts";

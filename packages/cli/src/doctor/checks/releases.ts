@@ -19,7 +19,7 @@ import { Cluster, ResourceBinding } from "@flotilla/karmada";
 import { Event, Secret } from "@flotilla/kubernetes";
 import { createReleaseCollector } from "../../health/releases.ts";
 import type { ReportedRelease } from "../../health/releases.ts";
-import { failingNow, readRuleEvents } from "../../health/rule-events.ts";
+import { failingNow, ofExisting, readRuleEvents } from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
 import { isForbidden } from "../../members/members-places.ts";
 import { createObjectReader } from "../../status/object-reader.ts";
@@ -89,9 +89,13 @@ export const releasesCheck = defineCheck<ReleaseFacts>({
     const selection = await readSelected(client, [...strategies, ...budgets], bindings, signal);
     const secrets = await readMissingSecrets(strategies, context);
     const unrecorded = isUsed
-      ? failingNow(
-          await readRuleEvents((fieldSelector) => lists.some(Event, { fieldSelector }), [RECORD_FAILED]),
-          clock.now(),
+      ? await ofExisting(
+          failingNow(
+            await readRuleEvents((fieldSelector) => lists.some(Event, { fieldSelector }), [RECORD_FAILED]),
+            clock.now(),
+          ),
+          client,
+          signal,
         )
       : [];
     return {

@@ -49,7 +49,8 @@ type Manifest = { apiVersion?: string; kind?: string; metadata?: { namespace?: s
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Manifest => spec.workload?.manifests?.[0] ?? {};
 
-function objectIn(work: DeepReadonly<Work>): string {
+/** The object that a Work delivers. */
+export function objectIn(work: DeepReadonly<Work>): string {
   const { kind, metadata } = manifestOf(work);
   return kind === undefined
     ? `Work ${work.metadata.name}`

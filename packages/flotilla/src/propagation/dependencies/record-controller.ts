@@ -8,10 +8,11 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
+import { InterpretError } from "@flotilla/kubernetes";
 import type { Dependency } from "@flotilla/kubernetes";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import { done, unlessChanged } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
+import { done, REPORT_AGAIN_MS, unlessChanged } from "@flotilla/controller-runtime";
+import type { Controller, Result, Source } from "@flotilla/controller-runtime";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import type { Companions } from "../concerns/companions.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
@@ -36,7 +37,6 @@ export interface RecordDependencies {
   ruleChanges: Source<ObjectKey>;
   interpreter: Pick<Interpreter, "dependencies">;
   reportRuleFailure: ReportRuleFailure;
-  events: EventRecorder;
 }
 
 export function createRecordController({
@@ -49,13 +49,10 @@ export function createRecordController({
   ruleChanges,
   interpreter,
   reportRuleFailure,
-  events,
 }: RecordDependencies): Controller<ObjectKey> {
   async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
     try {
-      const needed = [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
-      reportRuleFailure.over(template, "GetDependenciesFailed");
-      return needed;
+      return [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
     } catch (error) {
       reportRuleFailure(template, "GetDependenciesFailed", error);
       throw error;
@@ -73,6 +70,7 @@ export function createRecordController({
       if (binding.metadata.deletionTimestamp || (!binding.spec.propagateDeps && before === undefined)) return done;
       let text: string | null = null;
       let unmanaged: string | null = null;
+      let result: Result = done;
       if (binding.spec.propagateDeps) {
         const template = await templates.get(binding.spec.resource);
         if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
@@ -81,17 +79,16 @@ export function createRecordController({
         const all = await ask(template);
         const needed = all.filter(mayBeNeeded);
         const refused = all.find((dependency) => !mayBeNeeded(dependency));
-        if (refused)
-          events.record(key.cluster, template, {
-            type: "Warning",
-            reason: "GetDependenciesFailed",
-            message: renderRefused(refused),
-          });
+        if (refused) {
+          reportRuleFailure(template, "GetDependenciesFailed", new InterpretError(renderRefused(refused)));
+          // The event is what commands know of it, and they ignore old ones.
+          result = { requeueAfterMs: REPORT_AGAIN_MS };
+        } else reportRuleFailure.over(template, "GetDependenciesFailed");
         text = needed.length > 0 ? formatReferences(needed) : null;
         // Only a binding with dependencies has readers of this annotation.
         unmanaged = text === null ? null : (template.metadata.annotations?.[UNMANAGED] ?? null);
       }
-      if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return done;
+      if (text === (before ?? null) && unmanaged === (binding.metadata.annotations?.[UNMANAGED] ?? null)) return result;
       const written = await unlessChanged(
         client.patch(
           scope.kind,
@@ -106,7 +103,7 @@ export function createRecordController({
         ),
       );
       if (written) log.info("dependencies noted", { change: text === null ? "removed" : "written" });
-      return done;
+      return result;
     },
   });
 }

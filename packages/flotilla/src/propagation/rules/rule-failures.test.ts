@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createFakeClock, createLog } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
+import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createReportRuleFailure } from "./rule-failures.ts";
 
 const object = { apiVersion: "v1", kind: "Widget", metadata: { name: "w", uid: "1" } };
@@ -11,6 +12,7 @@ function setUp() {
   const logged: unknown[] = [];
   const report = createReportRuleFailure({
     hub: "hub",
+    client: createFakeClient({ clock }),
     clock,
     log: createLog({ level: "info", clock, write: (line) => void logged.push(JSON.parse(line)) }),
     events: { record: (_cluster, _regarding, { reason, message }) => void reported.push(`${reason}: ${message}`) },

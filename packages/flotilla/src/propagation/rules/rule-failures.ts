@@ -1,10 +1,13 @@
 /**
  * A rule failure is reported as an event on the object that it failed for, where its owner sees it, and in the log; the
- * stage retries with backoff. The recovery is reported once, and only after a reported failure.
+ * stage retries with backoff. The recovery is reported once, and only after a reported failure, also one that an earlier
+ * process reported.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
+import type { Client } from "@flotilla/client";
+import { createFailureReports } from "@flotilla/controller-runtime";
 import type { EventRecorder } from "@flotilla/controller-runtime";
 
 type Regarding = DeepReadonly<KubernetesObject>;
@@ -28,40 +31,43 @@ export interface ReportRuleFailure {
   over(object: Regarding, reason: RuleFailure): void;
 }
 
-/**
- * The same failure is reported again after this long: events about one object are limited, and a new failure must find
- * room among them.
- */
-const REPORT_AGAIN_MS = 5 * 60_000;
-const MAX_REMEMBERED = 10_000;
-
 /** The name under which rules are logged; the hub shows these lines as the log of karmada-webhook. */
 export const INTERPRETER = "interpreter";
 
+/** The source of the events. */
+export const INTERPRETER_EVENTS = "flotilla-interpreter";
+
 export interface RuleFailureDependencies {
   hub: string;
+  client: Pick<Client, "list">;
+  /** With the source `INTERPRETER_EVENTS`. */
   events: EventRecorder;
   clock: Clock;
   log: Log;
 }
 
-export function createReportRuleFailure({ hub, events, clock, log }: RuleFailureDependencies): ReportRuleFailure {
+export function createReportRuleFailure({
+  hub,
+  client,
+  events,
+  clock,
+  log,
+}: RuleFailureDependencies): ReportRuleFailure {
   const ruleLog = log.with({ controller: INTERPRETER });
-  const reported = new Map<string, { message: string; atMs: number }>();
+  const reports = createFailureReports({
+    cluster: hub,
+    component: INTERPRETER_EVENTS,
+    client,
+    events,
+    endings: ENDINGS,
+    clock,
+    log: ruleLog,
+  });
   const keyOf = ({ metadata: { namespace, name } }: Regarding): string =>
     `${hub}/${namespace ? `${namespace}/` : ""}${name}`;
-  const idOf = ({ metadata }: Regarding, reason: RuleFailure): string => `${metadata.uid ?? metadata.name}/${reason}`;
 
   function report(object: Regarding, reason: RuleFailure, error: unknown): void {
-    if (!(error instanceof InterpretError)) return;
-    const key = idOf(object, reason);
-    const last = reported.get(key);
-    const nowMs = clock.now();
-    if (last?.message === error.message && nowMs - last.atMs < REPORT_AGAIN_MS) return;
-    reported.delete(key);
-    reported.set(key, { message: error.message, atMs: nowMs });
-    if (reported.size > MAX_REMEMBERED) reported.delete(reported.keys().next().value ?? "");
-    events.record(hub, object, { type: "Warning", reason, message: error.message });
+    if (!(error instanceof InterpretError) || !reports.failed(object, reason, error.message)) return;
     ruleLog.warn("interpreter rule failed", {
       key: keyOf(object),
       kind: object.kind,
@@ -71,13 +77,8 @@ export function createReportRuleFailure({ hub, events, clock, log }: RuleFailure
   }
 
   function over(object: Regarding, reason: RuleFailure): void {
-    if (reported.size === 0 || !reported.delete(idOf(object, reason))) return;
-    ruleLog.info("interpreter rule succeeded again", { key: keyOf(object), kind: object.kind, reason });
-    events.record(hub, object, {
-      type: "Normal",
-      reason: reason.replace("Failed", "Succeed"),
-      message: ENDINGS[reason],
-    });
+    if (reports.over(object, reason))
+      ruleLog.info("interpreter rule succeeded again", { key: keyOf(object), kind: object.kind, reason });
   }
 
   return Object.assign(report, { over });
