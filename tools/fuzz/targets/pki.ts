@@ -4,22 +4,35 @@
  */
 import { createSeededRandom } from "@flotilla/base";
 import { makeInput, type PkiInput } from "../../../packages/apimachinery/src/pki/test-inputs.ts";
-import { differenceOf, opensslProblem } from "../../../packages/apimachinery/src/pki/test-peers.ts";
+import {
+  differencesTo,
+  openssl,
+  opensslProblem,
+  peculiar,
+  readAll,
+  type Peer,
+} from "../../../packages/apimachinery/src/pki/test-peers.ts";
 import { defineTarget } from "../target.ts";
 
-let openssl: Promise<boolean> | undefined;
+let peers: Promise<Peer[]> | undefined;
 
-async function findOpenssl(): Promise<boolean> {
+async function findPeers(): Promise<Peer[]> {
   const problem = await opensslProblem();
-  if (problem !== undefined) process.stdout.write(`pki-differential compares without OpenSSL: ${problem}\n`);
-  return problem === undefined;
+  if (problem === undefined) return [peculiar, openssl];
+  process.stdout.write(`pki-differential compares without OpenSSL: ${problem}\n`);
+  return [peculiar];
 }
 
 export const pkiDifferential = defineTarget({
   name: "pki-differential",
-  // Each input starts a process.
+  // Each input starts processes.
   share: 0.01,
   generate: (chance): PkiInput => makeInput(createSeededRandom(chance.below(2 ** 31))),
   declares: () => false,
-  run: async (input) => differenceOf(input, await (openssl ??= findOpenssl())),
+  async run(input) {
+    const accepted = readAll([input]);
+    const differences = [...accepted.problems];
+    for (const peer of await (peers ??= findPeers())) differences.push(...(await differencesTo(peer, accepted)));
+    return differences[0];
+  },
 });

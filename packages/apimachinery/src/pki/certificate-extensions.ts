@@ -1,11 +1,21 @@
 /**
- * The extensions of a certificate. Node and OpenSSL parse an extension only when it is used and ignore a malformed one;
- * here all of them are read, so that a certificate is either understood or rejected.
+ * The extensions of a certificate, and those that a request asks for. Node parses an extension only when it is used and
+ * ignores a malformed one; here all of them are read, so that a certificate is either understood or rejected.
  */
-import type { X509Certificate } from "node:crypto";
 import { addNames, createNames, type AlternativeNames } from "./alternative-names.ts";
-import { DER, DerError, derItems, expectDer, identifierOf, readDer, type DerValue } from "./der-reader.ts";
-import { contentsOf, EXTENSION } from "./x509.ts";
+import {
+  checkBits,
+  checkNesting,
+  DER,
+  DerError,
+  derItems,
+  expectDer,
+  identifierOf,
+  checkBoolean,
+  readDer,
+  type DerValue,
+} from "./der-reader.ts";
+import { EXTENSION } from "./x509.ts";
 
 export interface CertificateExtensions {
   /** By the identifier: the value, without the octet string around it. */
@@ -15,23 +25,18 @@ export interface CertificateExtensions {
   usages: readonly string[];
 }
 
-const EXTENSIONS_TAG = 0xa3;
-const CONSTRUCTED = 0x20;
-/** Extensions nest a few levels. */
-const MAX_DEPTH = 16;
-
 /** Throws `DerError`. */
-export function extensionsOf(certificate: X509Certificate): CertificateExtensions {
+export function readExtensions(list: DerValue | undefined): CertificateExtensions {
   const values = new Map<string, DerValue>();
-  const list = contentsOf(certificate).find(({ tag }) => tag === EXTENSIONS_TAG);
-  for (const item of list ? derItems(expectDer(derItems(list)[0], DER.sequence, "the list of extensions")) : []) {
+  for (const item of list ? derItems(list) : []) {
     const [type, ...rest] = derItems(expectDer(item, DER.sequence, "an extension"));
     const identifier = identifierOf(expectDer(type, DER.identifier, "the type of an extension"));
-    const value = readDer(expectDer(rest.at(-1), DER.bytes, "the value of an extension").content);
-    if (rest.length > 1) expectDer(rest[0], DER.boolean, "the critical flag of an extension");
-    if (rest.length > 2) throw new DerError("an extension has too many parts");
+    const value = readDer(expectDer(rest.pop(), DER.bytes, "the value of an extension").content);
+    const [critical, ...others] = rest;
+    if (others.length > 0) throw new DerError("an extension has too many parts");
+    if (critical) checkBoolean(expectDer(critical, DER.boolean, "the critical flag of an extension"));
     if (values.has(identifier)) throw new DerError(`the extension ${identifier} occurs twice`);
-    checkNesting(value, 0);
+    checkNesting(value);
     values.set(identifier, value);
   }
   const names = createNames();
@@ -40,7 +45,7 @@ export function extensionsOf(certificate: X509Certificate): CertificateExtension
   const constraints = values.get(EXTENSION.basicConstraints);
   if (constraints) checkConstraints(constraints);
   const keyUsage = values.get(EXTENSION.keyUsage);
-  if (keyUsage) expectDer(keyUsage, DER.bits, "the key usage");
+  if (keyUsage) checkBits(expectDer(keyUsage, DER.bits, "the key usage"), "the key usage");
   const extended = values.get(EXTENSION.extendedUsage);
   const usages = extended ? derItems(expectDer(extended, DER.sequence, "the extended key usage")) : [];
   return {
@@ -52,16 +57,11 @@ export function extensionsOf(certificate: X509Certificate): CertificateExtension
 
 /** Whether it is an authority, and how many may follow; both may be omitted. */
 function checkConstraints(value: DerValue): void {
-  const tags = derItems(expectDer(value, DER.sequence, "the basic constraints")).map(({ tag }) => tag);
+  const items = derItems(expectDer(value, DER.sequence, "the basic constraints"));
+  const tags = items.map(({ tag }) => tag);
   const isKnown = [[], [DER.boolean], [DER.integer], [DER.boolean, DER.integer]].some(
     (known) => known.join() === tags.join(),
   );
   if (!isKnown) throw new DerError("the basic constraints have an unexpected type");
-}
-
-/** Lengths inside constructed values have to fit. */
-function checkNesting(value: DerValue, depth: number): void {
-  if ((value.tag & CONSTRUCTED) === 0) return;
-  if (depth === MAX_DEPTH) throw new DerError("an extension nests too deeply");
-  for (const item of derItems(value)) checkNesting(item, depth + 1);
+  for (const item of items) if (item.tag === DER.boolean) checkBoolean(item);
 }

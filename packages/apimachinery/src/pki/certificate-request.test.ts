@@ -5,6 +5,10 @@ import { der } from "./der-writer.ts";
 import { writePem } from "./pem.ts";
 import { makeRequest } from "./test-requests.ts";
 import { writeSubject } from "./write-request.ts";
+import { EXTENSION, extension } from "./x509.ts";
+
+/** A bit string whose last byte has twelve unused bits. */
+const UNUSED_BITS = Buffer.from([0x03, 0x02, 0x0c, 0xa0]);
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -38,14 +42,10 @@ function assemble({
 
 const nameOf = (identifier: string, value: Buffer): Buffer =>
   der.sequence(der.set(der.sequence(der.identifier(identifier), value)));
+const requested = (identifier: string, value: Buffer): Buffer =>
+  der.sequence(der.identifier("1.2.840.113549.1.9.14"), der.set(der.sequence(extension(identifier, value))));
 const alternativeNames = (...names: Buffer[]): Buffer =>
-  der.tagged(
-    0xa0,
-    der.sequence(
-      der.identifier("1.2.840.113549.1.9.14"),
-      der.set(der.sequence(der.sequence(der.identifier("2.5.29.17"), der.bytes(der.sequence(...names))))),
-    ),
-  );
+  der.tagged(0xa0, requested(EXTENSION.alternativeNames, der.sequence(...names)));
 const curve = (namedCurve: string): { key: Buffer; signer: KeyObject } => {
   const keys = generateKeyPairSync("ec", { namedCurve });
   return { key: keys.publicKey.export({ type: "spki", format: "der" }), signer: keys.privateKey };
@@ -88,6 +88,20 @@ describe("parses a certificate request", () => {
       uris: ["spiffe://x"],
       ip: [[10, 0, 0, 1]],
     });
+  });
+
+  test("names that a certificate request has in addition, of types that are not used, are dropped", () => {
+    const directoryName = der.tagged(0xa4, nameOf("2.5.4.3", der.utf8("web")));
+    const registeredId = der.tagged(0x88, Buffer.from([0x2a, 3]));
+    const attributes = alternativeNames(directoryName, registeredId, der.tagged(0x82, Buffer.from("a.example")));
+
+    expect(parseCertificateRequest(assemble({ attributes })).dnsNames).toEqual(["a.example"]);
+  });
+
+  test("attributes of the subject that are dropped need not be strings, as in Go", () => {
+    const subject = nameOf("2.5.4.45", der.bits(Buffer.from([1])));
+
+    expect(parseCertificateRequest(assemble({ subject })).subject).toEqual({});
   });
 
   test("parses a certificate request when text precedes the PEM block", () => {
@@ -188,6 +202,29 @@ describe("rejects a certificate request", () => {
     "with a NUL byte in the common name": {
       request: () => assemble({ subject: nameOf("2.5.4.3", der.utf8("system:admin\0x")) }),
       want: /control characters/,
+    },
+    "with a NumericString that has letters": {
+      request: () => assemble({ subject: nameOf("2.5.4.10", der.tagged(0x12, Buffer.from("dev"))) }),
+      want: /characters that NumericString does not allow/,
+    },
+    "with a PrintableString that is not one, in an attribute that is dropped": {
+      request: () => assemble({ subject: nameOf("2.5.4.12", der.tagged(0x13, Buffer.from("é"))) }),
+      want: /characters that PrintableString does not allow/,
+    },
+    "with an alternative name of a type that does not exist": {
+      request: () => assemble({ attributes: alternativeNames(der.tagged(0x89, Buffer.from("web.shop"))) }),
+      want: /type that does not exist/,
+    },
+    "with a key usage that is not a bit string": {
+      request: () => assemble({ attributes: der.tagged(0xa0, requested(EXTENSION.keyUsage, UNUSED_BITS)) }),
+      want: /the key usage is not a valid bit string/,
+    },
+    "that requests extensions twice": {
+      request: () => {
+        const usage = requested(EXTENSION.keyUsage, der.bits(Buffer.from([0xa0]), 5));
+        return assemble({ attributes: der.tagged(0xa0, usage, usage) });
+      },
+      want: /extensions are requested twice/,
     },
     "with an IP address of five bytes": {
       request: () => assemble({ attributes: alternativeNames(der.tagged(0x87, Buffer.alloc(5))) }),

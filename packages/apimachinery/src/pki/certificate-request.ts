@@ -4,10 +4,22 @@
  * the certificate contains exactly what was parsed here.
  */
 import { createPublicKey, type KeyObject } from "node:crypto";
-import { isUtf8 } from "node:buffer";
 import { FlotillaError } from "@flotilla/base";
-import { addNames, asciiOf, createNames, type AlternativeNames } from "./alternative-names.ts";
-import { DER, DerError, derItems, expectDer, identifierOf, readDer, wholeBits, type DerValue } from "./der-reader.ts";
+import { createNames, type AlternativeNames } from "./alternative-names.ts";
+import { readExtensions } from "./certificate-extensions.ts";
+import {
+  checkNesting,
+  DER,
+  DerError,
+  derItems,
+  expectDer,
+  identifierOf,
+  readDer,
+  wholeBits,
+  type DerValue,
+} from "./der-reader.ts";
+import { isText, textOf } from "./der-strings.ts";
+import { attributesOf } from "./distinguished-name.ts";
 import { pemBlocks } from "./pem.ts";
 import { isSignedWith } from "./request-signature.ts";
 
@@ -49,7 +61,6 @@ const ATTRIBUTES: Readonly<Record<string, SubjectAttribute>> = {
   "2.5.4.5": "SERIAL",
 };
 const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
-const ALTERNATIVE_NAMES = "2.5.29.17";
 const LABEL = "CERTIFICATE REQUEST";
 
 /**
@@ -118,45 +129,36 @@ function readKey({ whole }: DerValue): KeyObject {
 
 function readSubject(name: DerValue): RequestSubject {
   const subject: Partial<Record<SubjectAttribute, string[]>> = {};
-  for (const set of derItems(name)) {
-    for (const pair of derItems(expectDer(set, DER.set, "a part of the subject"))) {
-      const [type, value] = derItems(expectDer(pair, DER.sequence, "an attribute of the subject"));
-      const identifier = identifierOf(expectDer(type, DER.identifier, "the type of an attribute"));
-      const attribute = Object.hasOwn(ATTRIBUTES, identifier) ? ATTRIBUTES[identifier] : undefined;
-      if (!attribute || !value) continue;
-      (subject[attribute] ??= []).push(textOf(value));
-    }
+  for (const { type, value } of attributesOf(name, "the subject")) {
+    const attribute = Object.hasOwn(ATTRIBUTES, type) ? ATTRIBUTES[type] : undefined;
+    if (attribute) (subject[attribute] ??= []).push(subjectText(value));
+    else if (isText(value)) textOf(value, "a subject string");
   }
   return subject;
 }
 
 /** Decodes the common string types; an ambiguous encoding is rejected, because it could name another user. */
-function textOf({ tag, content }: DerValue): string {
-  if (content.some((byte) => byte < 0x20 || byte === 0x7f))
+function subjectText(value: DerValue): string {
+  if (value.content.some((byte) => byte < 0x20 || byte === 0x7f))
     throw new DerError("a subject string contains control characters");
-  if (tag === DER.utf8) {
-    if (!isUtf8(content)) throw new DerError("a subject string is not UTF-8");
-    return Buffer.from(content).toString();
-  }
-  if (tag !== DER.printable && tag !== DER.ia5 && tag !== DER.numeric)
+  if (value.tag === DER.teletex || value.tag === DER.bmp)
     throw new DerError("a subject string has an unsupported type; encode it as UTF-8");
-  return asciiOf(content, "a subject string");
+  return textOf(value, "a subject string");
 }
 
-/** The requested subject alternative names. Other requested extensions are ignored: usages are in the spec. */
+/** The requested subject alternative names. Other requested extensions are only checked: usages are in the spec. */
 function readNames(attributes: DerValue | undefined): AlternativeNames {
-  const names = createNames();
-  if (!attributes) return names;
-  for (const attribute of derItems(expectDer(attributes, 0xa0, "the list of attributes"))) {
-    const [type, values] = derItems(expectDer(attribute, DER.sequence, "an attribute"));
-    if (identifierOf(expectDer(type, DER.identifier, "the type of an attribute")) !== EXTENSION_REQUEST) continue;
-    const [extensions] = derItems(expectDer(values, DER.set, "the requested extensions"));
-    for (const extension of derItems(expectDer(extensions, DER.sequence, "the requested extensions"))) {
-      const [identifier, ...rest] = derItems(expectDer(extension, DER.sequence, "a requested extension"));
-      if (identifierOf(expectDer(identifier, DER.identifier, "the type of an extension")) !== ALTERNATIVE_NAMES)
-        continue;
-      addNames(names, readDer(expectDer(rest.at(-1), DER.bytes, "the alternative names").content));
-    }
+  let names: AlternativeNames | undefined;
+  const list = attributes ? derItems(expectDer(attributes, 0xa0, "the list of attributes")) : [];
+  for (const attribute of list) {
+    checkNesting(attribute);
+    const [type, values, ...rest] = derItems(expectDer(attribute, DER.sequence, "an attribute"));
+    const identifier = identifierOf(expectDer(type, DER.identifier, "the type of an attribute"));
+    const [extensions] = derItems(expectDer(values, DER.set, "the values of an attribute"));
+    if (rest.length > 0) throw new DerError("an attribute has too many parts");
+    if (identifier !== EXTENSION_REQUEST) continue;
+    if (names) throw new DerError("extensions are requested twice");
+    names = readExtensions(expectDer(extensions, DER.sequence, "the requested extensions")).names;
   }
-  return names;
+  return names ?? createNames();
 }

@@ -1,6 +1,6 @@
 /**
  * Reads untrusted DER (X.690). Accepts only what DER allows: definite lengths in their shortest form, and no value that
- * exceeds its parent. Content is not copied, and the caller controls nesting depth: there is no recursion to exhaust.
+ * exceeds its parent. Content is not copied, and nesting depth is bounded: there is no recursion to exhaust.
  */
 
 /** The bytes are not DER, or not the expected structure. The message is shown to the sender. */
@@ -36,6 +36,10 @@ const LONG_LENGTH = 0x80;
 /** More length bytes would mean more than a gigabyte. */
 const MAX_LENGTH_BYTES = 4;
 const HIGH_TAG = 0x1f;
+const CONSTRUCTED = 0x20;
+const MAX_UNUSED_BITS = 7;
+/** Extensions nest a few levels. */
+const MAX_DEPTH = 16;
 /** The same limit as Go's. */
 const MAX_IDENTIFIER_PART = 2 ** 31 - 1;
 
@@ -70,6 +74,7 @@ export function identifierOf({ content }: DerValue): string {
   const numbers: number[] = [];
   let number = 0;
   for (const byte of content) {
+    if (number === 0 && byte === LONG_LENGTH) throw new DerError("an object identifier is not in the shortest form");
     number = number * 128 + (byte & 0x7f);
     if (number > MAX_IDENTIFIER_PART) throw new DerError("an object identifier has a part that is too large");
     if ((byte & LONG_LENGTH) !== 0) continue;
@@ -79,6 +84,25 @@ export function identifierOf({ content }: DerValue): string {
   const [first = 0, ...rest] = numbers;
   const root = Math.min(Math.floor(first / 40), 2);
   return [root, first - root * 40, ...rest].join(".");
+}
+
+/** DER has one byte for each value of a boolean. */
+export function checkBoolean({ content }: DerValue): void {
+  if (content.length !== 1 || (content[0] !== 0 && content[0] !== 0xff)) throw new DerError("a boolean is malformed");
+}
+
+/** A bit string names how many bits of its last byte are unused, and these are zero. */
+export function checkBits({ content }: DerValue, what: string): void {
+  const [unused, last] = [content[0] ?? MAX_UNUSED_BITS + 1, content.length > 1 ? (content.at(-1) ?? 0) : 0];
+  if (unused > MAX_UNUSED_BITS || (content.length === 1 && unused > 0) || (last & ((1 << unused) - 1)) !== 0)
+    throw new DerError(`${what} is not a valid bit string`);
+}
+
+/** Lengths inside constructed values have to fit. */
+export function checkNesting(value: DerValue, depth = 0): void {
+  if ((value.tag & CONSTRUCTED) === 0) return;
+  if (depth === MAX_DEPTH) throw new DerError("a value nests too deeply");
+  for (const item of derItems(value)) checkNesting(item, depth + 1);
 }
 
 /** The bytes of a bit string without unused bits. */

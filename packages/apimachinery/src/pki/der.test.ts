@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { DerError, derItems, identifierOf, readDer } from "./der-reader.ts";
+import { checkBits, checkBoolean, DerError, derItems, identifierOf, readDer } from "./der-reader.ts";
+import { textOf } from "./der-strings.ts";
 import { der } from "./der-writer.ts";
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
@@ -72,8 +73,28 @@ const refusals: Record<string, { bytes: number[]; want: string }> = {
   },
   "a multi-byte tag": { bytes: [0x1f, 0x01, 0x00], want: "it has a tag of several bytes" },
 };
+test.each([[[1]], [[0x80, 0]], [[]]])("a boolean of the bytes %j is rejected", (content) => {
+  expect(() => checkBoolean(readDer(Uint8Array.from([1, content.length, ...content])))).toThrow(DerError);
+});
+
+test.each([[[]], [[8, 0x80]], [[1]], [[3, 0x84]]])("a bit string of the bytes %j is rejected", (content) => {
+  expect(() => checkBits(readDer(Uint8Array.from([3, content.length, ...content])), "it")).toThrow(
+    "it is not a valid bit string",
+  );
+});
+
+test("an object identifier with a part that is not in the shortest form is rejected", () => {
+  expect(() => identifierOf(readDer(Uint8Array.from([6, 3, 0x55, 0x80, 4])))).toThrow(
+    "an object identifier is not in the shortest form",
+  );
+});
+
 for (const [what, { bytes, want }] of Object.entries(refusals)) {
   test(`${what} is rejected`, () => {
     expect(() => readDer(Uint8Array.from(bytes))).toThrow(new DerError(want));
   });
 }
+
+test.each([[[0x61]], [[0xd8, 0]]])("a BMPString of the bytes %j is rejected", (content) => {
+  expect(() => textOf(readDer(Uint8Array.from([0x1e, content.length, ...content])), "it")).toThrow(DerError);
+});

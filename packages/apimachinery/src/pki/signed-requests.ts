@@ -6,7 +6,7 @@
  */
 import { X509Certificate, createPrivateKey } from "node:crypto";
 import { FlotillaError, formatTime } from "@flotilla/base";
-import { extensionsOf } from "./certificate-extensions.ts";
+import type { CertificateExtensions } from "./certificate-extensions.ts";
 import type { CertificateRequest } from "./certificate-request.ts";
 import { der } from "./der-writer.ts";
 import { writeSubject } from "./write-request.ts";
@@ -71,10 +71,11 @@ export function signRequest(
 
 /**
  * The id of the cluster that a certificate was signed for, and the object to which it is bound; undefined for
- * certificates that were not signed for a CertificateSigningRequest. Throws `DerError` if the certificate is not understood.
+ * certificates that were not signed for a CertificateSigningRequest.
  */
-export function boundsOf(certificate: X509Certificate): Partial<Pick<RequestTerms, "cluster" | "registration">> {
-  const { values } = extensionsOf(certificate);
+export function boundsOf({
+  values,
+}: Pick<CertificateExtensions, "values">): Partial<Pick<RequestTerms, "cluster" | "registration">> {
   const textOf = (oid: string): string | undefined => {
     const value = values.get(oid);
     return value && Buffer.from(value.content).toString();

@@ -27,13 +27,16 @@ const ALGORITHMS = {
   ed25519: { identifier: "1.3.101.112", digest: null, parameters: [] },
   rsa: { identifier: "1.2.840.113549.1.1.11", digest: "sha256", parameters: [der.tagged(0x05)] },
 } as const;
-const AUTHORITY = writeCertificate({
-  subject: [{ attribute: "CN", value: "authority" }],
-  publicKey: KEYS.ec.publicKey,
-  signingKey: KEYS.ec.privateKey,
-  notBeforeMs: Date.parse("2020-01-01T00:00:00Z"),
-  notAfterMs: Date.parse("2060-01-01T00:00:00Z"),
-});
+export const AUTHORITY = {
+  certificate: writeCertificate({
+    subject: [{ attribute: "CN", value: "authority" }],
+    publicKey: KEYS.ec.publicKey,
+    signingKey: KEYS.ec.privateKey,
+    notBeforeMs: Date.parse("2020-01-01T00:00:00Z"),
+    notAfterMs: Date.parse("2060-01-01T00:00:00Z"),
+  }),
+  key: KEYS.ec.privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
+};
 
 const ATTRIBUTES = ["2.5.4.6", "2.5.4.10", "2.5.4.11", "2.5.4.7", "2.5.4.8", "2.5.4.3", "2.5.4.5", "2.5.4.12"];
 const UTF8 = 0x0c;
@@ -105,7 +108,7 @@ function certificate(choose: Chooser, isIntact: boolean): Buffer {
   const pem = assembleCertificate({
     issuerName: name(choose, isIntact),
     name: name(choose, isIntact),
-    publicBytes: createPublicKey(AUTHORITY).export({ type: "spki", format: "der" }),
+    publicBytes: createPublicKey(AUTHORITY.certificate).export({ type: "spki", format: "der" }),
     notBeforeMs,
     // Beyond 2049 the date is written in its long form.
     notAfterMs: notBeforeMs + choose.below(15_000) * 86_400_000,

@@ -1,16 +1,18 @@
-/** What we, OpenSSL and `@peculiar/x509` read in a certificate or request, in one form that can be compared. */
+/** What we, OpenSSL and `@peculiar/x509` read in certificates and requests, in one form that can be compared. */
 // oxlint-disable-next-line import/no-unassigned-import -- a polyfill that @peculiar/x509 expects to be loaded
 import "reflect-metadata";
 import { execFile } from "node:child_process";
 import { X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import * as x509 from "@peculiar/x509";
+import { required } from "@flotilla/base";
 import type { AlternativeNames } from "./alternative-names.ts";
-import { extensionsOf } from "./certificate-extensions.ts";
 import { parseCertificateRequest } from "./certificate-request.ts";
-import { subjectOf } from "./certificate-subject.ts";
 import { writePem } from "./pem.ts";
-import type { PkiInput } from "./test-inputs.ts";
-import { validityOf } from "./validity.ts";
+import { readCertificate } from "./read-certificate.ts";
+import { AUTHORITY, type PkiInput } from "./test-inputs.ts";
 import { EXTENSION } from "./x509.ts";
 
 interface Reading {
@@ -28,27 +30,41 @@ interface Reading {
 /** The error if the input is rejected. */
 type Result = Reading | Error;
 
-/** What `@peculiar/x509` rejects and we do not read: by its message. */
-const STRICTER: readonly RegExp[] = [
-  // The bits of a key usage, which the TLS library checks when it verifies a chain.
-  /^Unused bits for BitString must be in range 0-7/,
-  // The content of an alternative name of an unknown type, which we skip, as Go does.
-  /^End of input reached before message was fully decoded/,
-];
+/** Another implementation: what it reads in each of the inputs. */
+export interface Peer {
+  name: string;
+  read: (inputs: readonly PkiInput[]) => Promise<Result[]>;
+}
 
-/** A difference that matters, or undefined. An input may be rejected by us alone: we accept less on purpose. */
-export async function differenceOf(input: PkiInput, hasOpenssl: boolean): Promise<string | undefined> {
-  const ours = readOurs(input);
-  if (ours instanceof Error) return input.isIntact ? `we reject an intact ${input.kind}: ${ours.message}` : undefined;
-  const peers: [string, Result][] = [["@peculiar/x509", await readPeculiar(input)]];
-  if (hasOpenssl) peers.push(["openssl", await readOpenssl(input)]);
-  for (const [peer, theirs] of peers) {
-    if (theirs instanceof Error && STRICTER.some((rejection) => rejection.test(theirs.message))) continue;
-    if (theirs instanceof Error) return `we accept what ${peer} rejects: ${theirs.message}`;
-    if (JSON.stringify(ours) !== JSON.stringify(theirs))
-      return `we read ${JSON.stringify(ours)}, and ${peer} ${JSON.stringify(theirs)}`;
+/** The inputs that we accept, with what we read in them. We may reject an input alone: we accept less on purpose. */
+export interface Accepted {
+  readings: { input: PkiInput; ours: Reading }[];
+  /** Intact inputs that we reject. */
+  problems: string[];
+}
+
+export function readAll(inputs: readonly PkiInput[]): Accepted {
+  const accepted: Accepted = { readings: [], problems: [] };
+  for (const input of inputs) {
+    const ours = readOurs(input);
+    if (!(ours instanceof Error)) accepted.readings.push({ input, ours });
+    else if (input.isIntact) accepted.problems.push(`we reject an intact ${input.kind}: ${ours.message}`);
   }
-  return undefined;
+  return accepted;
+}
+
+/** Where a peer rejects what we accept, or reads something else in it. */
+export async function differencesTo(peer: Peer, { readings }: Accepted): Promise<string[]> {
+  const results = await peer.read(readings.map(({ input }) => input));
+  return readings.flatMap(({ input, ours }, index) => {
+    const theirs = required(results[index], "a result for each input");
+    const bytes = Buffer.from(input.bytes).toString("base64");
+    if (theirs instanceof Error) return `we accept what ${peer.name} rejects: ${theirs.message}: ${bytes}`;
+    // OpenSSL prints the names of usages that it knows, which are then not compared.
+    const usages = theirs.usages?.every((usage) => /^[\d.]+$/.test(usage)) ? theirs.usages : ours.usages;
+    if (JSON.stringify(ours) === JSON.stringify({ ...theirs, usages })) return [];
+    return `we read ${JSON.stringify(ours)}, and ${peer.name} ${JSON.stringify(theirs)}: ${bytes}`;
+  });
 }
 
 function readOurs({ kind, bytes }: PkiInput): Result {
@@ -64,9 +80,10 @@ function readOurs({ kind, bytes }: PkiInput): Result {
       };
     }
     const certificate = new X509Certificate(bytes);
-    const { names, usages } = extensionsOf(certificate);
-    const { notBeforeMs, notAfterMs } = validityOf(certificate);
-    const { commonName, organizations } = subjectOf(certificate);
+    // In a handshake the TLS library rejects bytes behind a certificate and a damaged key. Node's parser accepts both.
+    if (certificate.raw.length !== bytes.length) throw new Error("unexpected data after its end");
+    if (certificate.publicKey.type !== "public") throw new Error("the key cannot be read");
+    const { commonName, organizations, names, usages, notBeforeMs, notAfterMs } = readCertificate(certificate);
     return {
       user: commonName,
       groups: organizations,
@@ -84,6 +101,8 @@ const ourNames = ({ dnsNames, emailAddresses, uris, ipAddresses }: AlternativeNa
     ...uris.map((text) => `URI:${text}`),
     ...ipAddresses.map((address) => `IP Address:${addressText(address)}`),
   ].sort();
+
+export const peculiar: Peer = { name: "@peculiar/x509", read: (inputs) => Promise.all(inputs.map(readPeculiar)) };
 
 async function readPeculiar({ kind, bytes }: PkiInput): Promise<Result> {
   try {
@@ -129,36 +148,131 @@ const unescape = (text: string): string =>
     one.length === 2 ? String.fromCharCode(Number.parseInt(one, 16)) : one,
   );
 
-const NAME_OPTIONS = "sep_multiline,sname,utf8,esc_2253,esc_ctrl";
+/**
+ * OpenSSL reads all inputs in three processes: `ca` verifies the requests and issues a certificate for each, `verify`
+ * reads the extensions of every certificate strictly and prints its subject, and `storeutl` prints the rest.
+ */
+export const openssl: Peer = {
+  name: "openssl",
+  async read(inputs) {
+    if (inputs.length === 0) return [];
+    try {
+      return await inFolder((folder) => readOpenssl(inputs, folder));
+    } catch (error) {
+      // It stops at the first input that it cannot read, which is searched for.
+      const middle = inputs.length >> 1;
+      if (middle === 0) return inputs.map(() => (error instanceof Error ? error : new Error(String(error))));
+      return [...(await openssl.read(inputs.slice(0, middle))), ...(await openssl.read(inputs.slice(middle)))];
+    }
+  },
+};
 
-async function readOpenssl({ kind, bytes }: PkiInput): Promise<Result> {
-  const shared = ["-inform", "DER", "-noout", "-subject", "-nameopt", NAME_OPTIONS];
-  const more =
-    kind === "request"
-      ? ["-verify", "-text"]
-      : ["-dates", "-dateopt", "iso_8601", "-ext", "subjectAltName,extendedKeyUsage"];
-  const { error, text } = await openssl([kind === "request" ? "req" : "x509", ...shared, ...more], bytes);
-  if (error) return error;
-  const lines = text.split("\n");
+const NAME_OPTIONS = "sep_multiline,sname,utf8,esc_2253,esc_ctrl";
+/** Of one length in hexadecimal, for more certificates than a run has. */
+const FIRST_SERIAL = 0x10_00_00;
+const CA_CONFIGURATION = `
+[ca]
+default_ca = all
+[all]
+database = index.txt
+new_certs_dir = .
+serial = serial
+default_md = sha256
+default_days = 1
+preserve = yes
+unique_subject = no
+copy_extensions = copyall
+policy = every_attribute
+x509_extensions = none
+[none]
+[every_attribute]
+${["countryName", "organizationName", "organizationalUnitName", "localityName", "stateOrProvinceName", "commonName", "serialNumber", "title"].map((name) => `${name} = optional`).join("\n")}
+`;
+
+async function readOpenssl(inputs: readonly PkiInput[], folder: string): Promise<Result[]> {
+  const requests = inputs.filter(({ kind }) => kind === "request");
+  const issued = await issue(requests, folder);
+  const certificates = inputs.map((input) =>
+    input.kind === "request" ? (issued[requests.indexOf(input)] ?? "") : writePem("CERTIFICATE", input.bytes),
+  );
+  const files = await writeEach(folder, "certificate", certificates);
+  await writeFile(join(folder, "bundle"), certificates.join(""));
+  const [verified, printed] = await Promise.all([
+    run(["verify", "-no-CAfile", "-no-CApath", "-no-CAstore", "-nameopt", NAME_OPTIONS, ...files], folder),
+    run(["storeutl", "-noout", "-text", "-certs", "bundle"], folder),
+  ]);
+  const subjects = subjectsIn(verified, files);
+  const texts = printed.split(/^\d+: Certificate$/m).slice(1);
+  if (texts.length !== inputs.length) throw new Error("storeutl does not read every certificate");
+  return inputs.map(({ kind }, index) =>
+    opensslReading(kind, required(subjects[index], "a subject"), texts[index] ?? ""),
+  );
+}
+
+/** The certificates that OpenSSL's own authority issues: with the names of the requests. PEM. */
+async function issue(requests: readonly PkiInput[], folder: string): Promise<string[]> {
+  if (requests.length === 0) return [];
+  await writeEach(folder, "authority", [AUTHORITY.certificate, AUTHORITY.key]);
+  await writeFile(join(folder, "ca.cnf"), CA_CONFIGURATION);
+  await writeFile(join(folder, "index.txt"), "");
+  // The serial numbers are the names of the files.
+  await writeFile(join(folder, "serial"), FIRST_SERIAL.toString(16));
+  const pem = requests.map(({ bytes }) => writePem("CERTIFICATE REQUEST", bytes));
+  const files = await writeEach(folder, "request", pem);
+  const authority = ["-cert", "authority-0", "-keyfile", "authority-1"];
+  const text = await run(["ca", "-batch", "-config", "ca.cnf", ...authority, "-notext", "-infiles", ...files], folder);
+  const names = files.map((_file, index) => `${(FIRST_SERIAL + index).toString(16).toUpperCase()}.pem`);
+  return Promise.all(
+    names.map((name) =>
+      readFile(join(folder, name), "utf8").catch((cause: unknown) => {
+        throw new Error(`no certificate is issued: ${text.trim().split("\n").at(-1)}`, { cause });
+      }),
+    ),
+  );
+}
+
+interface OpensslSubject {
+  lines: string[];
+  /** Why an extension cannot be read. */
+  problem: string | undefined;
+}
+
+/** No certificate verifies, because its issuer is missing; after that it says what is wrong in the certificate itself. */
+function subjectsIn(text: string, files: readonly string[]): OpensslSubject[] {
+  const subjects: OpensslSubject[] = [];
+  let lines: string[] = [];
+  for (const line of text.split("\n")) {
+    const [, problem] = /^[0-9A-F]+:error:[0-9A-F]+:(.*)$/.exec(line) ?? [];
+    const last = subjects.at(-1);
+    if (problem !== undefined && last) last.problem ??= problem;
+    else if (line === `error ${files[subjects.length]}: verification failed`) {
+      subjects.push({ lines, problem: undefined });
+      lines = [];
+    } else if (!/^error \d+ at /.test(line)) lines.push(line);
+  }
+  if (subjects.length !== files.length) throw new Error(`verify stops: ${lines.join(" ")}`);
+  return subjects;
+}
+
+function opensslReading(kind: PkiInput["kind"], subject: OpensslSubject, text: string): Result {
+  if (subject.problem !== undefined) return new Error(subject.problem);
+  const lines = text.split("\n").map((line) => line.trim());
   const after = (title: string): string =>
-    lines.find((_line, index) => lines[index - 1]?.trim().replace(/ critical$/, "") === title)?.trim() ?? "";
-  const start = lines.findLastIndex((line) => line.startsWith("subject="));
-  const attributes = lines.slice(start + 1).filter((line) => line.startsWith("    ") && !line.startsWith("     "));
+    lines.find((_line, index) => lines[index - 1]?.replace(/ critical$/, "") === title) ?? "";
   const valuesOf = (type: string): string[] =>
-    attributes
-      .flatMap((line) => line.trimStart().split(/(?<!\\) \+ /))
-      .filter((text) => text.startsWith(`${type}=`))
-      .map((text) => unescape(text.slice(type.length + 1)));
+    subject.lines
+      .flatMap((line) => line.split(/(?<!\\) \+ /))
+      .filter((attribute) => attribute.startsWith(`${type}=`))
+      .map((attribute) => unescape(attribute.slice(type.length + 1)));
   const reading: Reading = {
     user: valuesOf("CN").at(-1) ?? "",
     groups: valuesOf("O"),
     alternativeNames: namesIn(after("X509v3 Subject Alternative Name:")),
   };
   if (kind === "request") return reading;
-  const dates = ["notBefore=", "notAfter="].map(
-    (key) => lines.find((line) => line.startsWith(key))?.slice(key.length) ?? "",
+  const times = ["Not Before: ", "Not After : "].map(
+    (title) => new Date(lines.find((line) => line.startsWith(title))?.slice(title.length) ?? ""),
   );
-  const times = dates.map((date) => new Date(date.replace(" ", "T")));
   if (times.some((time) => Number.isNaN(time.getTime()))) return new Error("a time is not valid");
   return {
     ...reading,
@@ -175,21 +289,33 @@ const OPENSSL_USAGES: Readonly<Record<string, string>> = {
   "TLS Web Client Authentication": "1.3.6.1.5.5.7.3.2",
 };
 
-function openssl(options: readonly string[], input: Uint8Array): Promise<{ error?: Error; text: string }> {
-  return new Promise((resolve) => {
-    const child = execFile("openssl", options, { timeout: 10_000 }, (error, stdout, stderr) => {
-      resolve({ error: error ? new Error(stderr.split("\n")[0]) : undefined, text: stdout });
-    });
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(input);
-  });
+async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), "flotilla-pki-"));
+  try {
+    return await use(folder);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 }
 
-/** Undefined where it is; else the reason for not using it. */
-export async function opensslProblem(): Promise<string | undefined> {
-  const { error } = await openssl(["version"], new Uint8Array());
-  return error && "there is no openssl command";
+/** Writes each text to a file of its own; returns the names. */
+async function writeEach(folder: string, name: string, texts: readonly string[]): Promise<string[]> {
+  const files = texts.map((_text, index) => `${name}-${index}`);
+  await Promise.all(texts.map((text, index) => writeFile(join(folder, files[index] ?? ""), text)));
+  return files;
 }
+
+/** What OpenSSL prints, whatever its exit code. */
+const run = (options: readonly string[], cwd: string): Promise<string> =>
+  new Promise((resolve) => {
+    execFile("openssl", options, { cwd, timeout: 60_000, maxBuffer: 2 ** 26 }, (_error, stdout, stderr) =>
+      resolve(stdout + stderr),
+    );
+  });
+
+/** Undefined where there is an OpenSSL; else the reason for not using it. */
+export const opensslProblem = async (): Promise<string | undefined> =>
+  (await run(["version"], tmpdir())) === "" ? "there is no openssl command" : undefined;
 
 const namesIn = (line: string): string[] =>
   line

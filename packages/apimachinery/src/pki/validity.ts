@@ -2,23 +2,19 @@
  * When a certificate is valid. Node returns arbitrary dates for malformed times, so they are read here, in the two
  * forms that RFC 5280 allows.
  */
-import type { X509Certificate } from "node:crypto";
-import { DER, DerError, derItems, expectDer, type DerValue } from "./der-reader.ts";
-import { contentsOf } from "./x509.ts";
+import { DER, DerError, derItems, type DerValue } from "./der-reader.ts";
 
 export interface Validity {
   notBeforeMs: number;
   notAfterMs: number;
 }
 
-const VERSION_TAG = 0xa0;
 /** Years of two digits from this one on are of the twentieth century. */
 const FIRST_OLD_YEAR = 50;
 
 /** Throws `DerError`. */
-export function validityOf(certificate: X509Certificate): Validity {
-  const contents = contentsOf(certificate).filter(({ tag }) => tag !== VERSION_TAG);
-  const [notBefore, notAfter] = derItems(expectDer(contents[3], DER.sequence, "the validity"));
+export function readValidity(validity: DerValue): Validity {
+  const [notBefore, notAfter] = derItems(validity);
   return { notBeforeMs: timeOf(notBefore), notAfterMs: timeOf(notAfter) };
 }
 

@@ -5,8 +5,8 @@
 import { X509Certificate, createHash, createPublicKey, randomBytes, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isIPv4, isIPv6 } from "node:net";
-import { required } from "@flotilla/base";
-import { derItems, readDer, type DerValue } from "./der-reader.ts";
+import { partsOf } from "./certificate-parts.ts";
+import { derItems, readDer } from "./der-reader.ts";
 import { der } from "./der-writer.ts";
 import { writePem } from "./pem.ts";
 
@@ -157,15 +157,9 @@ function keyIdentifier(publicBytes: Uint8Array): Buffer {
     .digest();
 }
 
-/** The subject of a certificate in DER: the field after version, serial number, algorithm, issuer and validity. */
+/** The subject of a certificate in DER. */
 export function subjectBytes(certificate: X509Certificate): Uint8Array {
-  return required(contentsOf(certificate)[5], "the subject of a certificate that Node could read").whole;
-}
-
-/** The signed parts: version, serial number, algorithm, issuer, validity, subject, key, extensions. */
-export function contentsOf(certificate: X509Certificate): DerValue[] {
-  const [contents] = derItems(readDer(certificate.raw));
-  return derItems(required(contents, "the contents of a certificate that Node could read"));
+  return partsOf(certificate).subject.whole;
 }
 
 /** 127 random bits: positive and unique. */

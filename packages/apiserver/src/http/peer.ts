@@ -2,7 +2,7 @@
 import type { X509Certificate } from "node:crypto";
 import type { TLSSocket } from "node:tls";
 import { formatTime } from "@flotilla/base";
-import { boundsOf, DerError, subjectOf, validityOf, type CertificateSubject } from "@flotilla/apimachinery";
+import { boundsOf, DerError, readCertificate, type CertificateSubject } from "@flotilla/apimachinery";
 import { tokenDigest } from "../access/bearer-tokens.ts";
 import { ChunkAllowance } from "./chunk-allowance.ts";
 
@@ -60,19 +60,17 @@ function identityOf(socket: Parameters<typeof peerOf>[0], authorities: PeerAutho
   const isProxy = authorities?.signedProxy(certificate) ?? false;
   if (authorities && !isProxy && !authorities.signedClient(certificate)) return { validToMs: 0, untrusted: true };
   try {
-    if (isProxy)
-      return {
-        proxy: subjectOf(certificate).commonName,
-        validToMs: validityOf(certificate).notAfterMs,
-        untrusted: false,
-      };
+    const contents = readCertificate(certificate);
+    const { commonName, organizations, notAfterMs } = contents;
+    if (isProxy) return { proxy: commonName, validToMs: notAfterMs, untrusted: false };
     return {
       subject: {
-        ...subjectOf(certificate),
-        ...boundsOf(certificate),
+        commonName,
+        organizations,
+        ...boundsOf(contents),
         credentialId: `X509SHA256=${certificate.fingerprint256.replaceAll(":", "").toLowerCase()}`,
       },
-      validToMs: validityOf(certificate).notAfterMs,
+      validToMs: notAfterMs,
       untrusted: false,
     };
   } catch (error) {
