@@ -190,12 +190,13 @@ export { parseJobRecord } from "./propagation/jobs/job-record.ts";
 export { leaveNote } from "./explain/explain-runs.ts";
 export { STAYS_UNPLACED } from "./explain/plan-template.ts";
 export {
-  equalPolicy,
   namesWithoutMember,
   policyTargets,
   unjoinedClusters,
   unservedSelectors,
 } from "./propagation/admission/policy-targets.ts";
+export { findTies, possibleTies } from "./propagation/admission/policy-ties.ts";
+export type { FindObject, SharedObjects, Tie } from "./propagation/admission/policy-ties.ts";
 export { unservingMembers, unservingText } from "./propagation/admission/unserving-members.ts";
 export type { PlacementUse } from "./propagation/admission/unserving-members.ts";
 export type { ServedKinds } from "./propagation/admission/policy-targets.ts";

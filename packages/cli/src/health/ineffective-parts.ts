@@ -7,8 +7,8 @@ import { ignoredSpread } from "@flotilla/karmada";
 import type { Cluster, PolicyStatus, PropagationPolicy } from "@flotilla/karmada";
 import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { equalPolicy, unjoinedClusters, unservedSelectors, unservingMembers, unservingText } from "@flotilla/flotilla";
-import type { ServedKinds } from "@flotilla/flotilla";
+import { findTies, unjoinedClusters, unservedSelectors, unservingMembers, unservingText } from "@flotilla/flotilla";
+import type { FindObject, ServedKinds, Tie } from "@flotilla/flotilla";
 import type { ServedType } from "../members/types.ts";
 import type { PlacementUses } from "./placement-use.ts";
 
@@ -40,18 +40,20 @@ export interface PartsInput {
   uses?: Pick<PlacementUses, "of">;
   /** The kinds that the hub serves; unset if they could not be read. */
   served?: ServedKinds | undefined;
+  /** An object that selectors with different labels share; unset if that was not looked up. */
+  findTied?: FindObject;
   /** The titles of policies that are reported because they name only clusters that are not members. */
   misdirecting: ReadonlySet<string>;
 }
 
 /** Policies that are being deleted are left out. */
 export function findPolicyParts(input: PartsInput): PolicyParts[] {
-  const { policies, joined, clusters = [], uses, served, misdirecting } = input;
+  const { policies, joined, clusters = [], uses, served, findTied = () => undefined, misdirecting } = input;
   const byScope = Map.groupBy(policies, scopeOf);
   return policies.flatMap((policy): PolicyParts[] => {
     if (policy.metadata.deletionTimestamp !== undefined) return [];
     const title = titleOf({ kind: policy.kind, ...policy.metadata });
-    const competitor = competitorOf(policy, byScope.get(scopeOf(policy)) ?? []);
+    const lost = lostTie(policy, byScope.get(scopeOf(policy)) ?? [], findTied);
     const unserved = served ? unservedSelectors(served, policy.spec) : [];
     // No member serves a kind that is misspelt.
     const unknown = new Set(unserved.map(({ index }) => index));
@@ -66,10 +68,10 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
         seen: `It selects members without the kind: ${unservingText(found)}.`,
         fix: "Select members that serve it, or let those members serve it: with the kind's CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
       })),
-      ...ineffectiveParts(policy, competitor, (name) => joined.has(name) || misdirecting.has(title)),
+      ...ineffectiveParts(policy, lost, (name) => joined.has(name) || misdirecting.has(title)),
     ];
     const selectsServed = unserved.length < policy.spec.resourceSelectors.length;
-    return [{ policy, title, competitor, selectsServed, ineffective }];
+    return [{ policy, title, competitor: lost?.competitor, selectsServed, ineffective }];
   });
 }
 
@@ -89,24 +91,23 @@ export const titleOf = ({
   readonly name: string;
 }): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
-const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
+export const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
 
 /**
- * The policy that takes the objects of this one, with the same precedence: the one that has objects, or the one whose
- * name sorts first.
+ * The policy that takes objects of this one, with the same precedence: the one that has objects, or the one whose name
+ * sorts first.
  */
-function competitorOf(policy: Policy, sameScope: readonly Policy[]): Policy | undefined {
-  const competitor = equalPolicy(policy, sameScope);
-  if (!competitor) return undefined;
-  const [own, theirs] = [policy, competitor].map(({ status }) => (status?.matched ?? 0) > 0);
-  const loses = own === theirs ? policy.metadata.name > competitor.metadata.name : !own;
-  return loses ? competitor : undefined;
+function lostTie(policy: Policy, sameScope: readonly Policy[], findTied: FindObject): Tie<Policy> | undefined {
+  return findTies(policy, sameScope, findTied).find(({ competitor }) => {
+    const [own, theirs] = [policy, competitor].map(({ status }) => (status?.matched ?? 0) > 0);
+    return own === theirs ? policy.metadata.name > competitor.metadata.name : !own;
+  });
 }
 
 /** Parts of a policy that have no effect. */
 function ineffectiveParts(
   policy: Policy,
-  competitor: Policy | undefined,
+  lost: Tie<Policy> | undefined,
   isMember: (name: string) => boolean,
 ): IneffectivePart[] {
   const { placement } = policy.spec;
@@ -124,10 +125,13 @@ function ineffectiveParts(
     ...(ignored === undefined
       ? []
       : [{ seen: `Its ${ignored.split("; ")[0] ?? ""}.`, fix: `${capitalised(ignored.split("; ")[1] ?? "")}.` }]),
-    ...(competitor
+    ...(lost
       ? [
           {
-            seen: `${competitor.metadata.name} selects the same objects with the same priority, so ${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of the two"} has no effect on them.`,
+            seen:
+              `${lost.competitor.metadata.name} selects ` +
+              `${lost.object === undefined ? "the same objects" : `${lost.object}, too,`} with the same priority, so ` +
+              `${(policy.status?.matched ?? 0) === 0 ? "this policy" : "one of the two"} has no effect on ${lost.object === undefined ? "them" : "it"}.`,
             fix: "Set spec.priority of the policy that is to take effect, or make the selectors disjoint.",
           },
         ]

@@ -43,6 +43,8 @@ export interface Ineffective {
   parts: number;
   /** The number of policies that have such parts. */
   policies: number;
+  /** What was not looked at. */
+  unseen?: readonly string[];
 }
 
 export interface ComponentsStatus {

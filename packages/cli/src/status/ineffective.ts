@@ -4,6 +4,7 @@ import type { Client } from "@flotilla/client";
 import { typesOfHub } from "../members/types-of-hub.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
+import { readTiedObjects } from "../health/tied-objects.ts";
 import { isForbidden } from "../members/members-places.ts";
 import type { Ineffective, UnhealthySummary } from "./fleet-status.ts";
 
@@ -38,11 +39,17 @@ export async function readIneffective(question: IneffectiveQuestion): Promise<In
     unhealthy.worst.filter(({ problem }) => problem === "policy without members").map((object) => titleOf(object)),
   );
   try {
-    const served = servedKindsOf(await typesOfHub(client, signal));
-    const found = findPolicyParts({ policies, joined, served, misdirecting }).filter(
+    const types = await typesOfHub(client, signal);
+    const served = servedKindsOf(types);
+    const tied = await readTiedObjects(policies, types, client, signal);
+    const found = findPolicyParts({ policies, joined, served, findTied: tied.find, misdirecting }).filter(
       ({ ineffective }) => ineffective.length > 0,
     );
-    return { parts: found.reduce((sum, { ineffective }) => sum + ineffective.length, 0), policies: found.length };
+    return {
+      parts: found.reduce((sum, { ineffective }) => sum + ineffective.length, 0),
+      policies: found.length,
+      unseen: tied.unseen,
+    };
   } catch (error) {
     if (error instanceof FlotillaError && isForbidden(error.cause)) return undefined;
     throw error;

@@ -233,6 +233,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       ...reports.unseen,
       ...keptReleases.unseen,
       ...unsettled.unseen,
+      ...(ineffective?.unseen ?? []),
     ],
   };
 }

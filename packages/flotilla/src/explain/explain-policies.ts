@@ -7,6 +7,7 @@ import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { ExplainedPolicy } from "./explanation.ts";
 
 const SELECTS_BY = ["nothing", "kind", "labels", "name"] as const;
+export const BEING_DELETED = "it is being deleted";
 /** A namespace may have hundreds of policies for a kind; the first few are enough. */
 const MAX_OTHERS = 20;
 
@@ -68,7 +69,7 @@ function notSelecting(
   )
     return "it selects by kind only, and every cluster creates the ServiceAccount default of a namespace itself: select it by name or labels to propagate it";
   if (selectsBy === "nothing") return "it selects other objects of this kind";
-  return metadata.deletionTimestamp ? "it is being deleted" : "it is not allowed to claim this resource";
+  return metadata.deletionTimestamp ? BEING_DELETED : "it is not allowed to claim this resource";
 }
 
 function whyNot(other: Described, policy: Policy, winner: Described, match: MatchPlan): string {

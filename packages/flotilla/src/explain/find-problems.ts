@@ -1,8 +1,9 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
 import { findCondition, formatAge } from "@flotilla/apimachinery";
-import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, ignoredSpread, RESPONDING } from "@flotilla/karmada";
+import { ignoredSpread, RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { BEING_DELETED } from "./explain-policies.ts";
 import { deliveryProblem, inspectCommand, INSTALL_KIND, joinAgain } from "./delivery-problem.ts";
 import type { Explanation, Problem } from "./explanation.ts";
 import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
@@ -17,6 +18,7 @@ import { retainProblems } from "./retain-problems.ts";
 import { leavesOnDrain } from "../propagation/failover/plan-cluster-failover.ts";
 import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
+import { CONDITION_TAINTS, inertTaint } from "../propagation/admission/inert-taints.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/admission/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/admission/unserving-members.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
@@ -36,8 +38,6 @@ const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
 };
 const MAX_PROBLEMS = 50;
 const DRAIN = { key: DRAIN_TAINT, effect: "NoExecute" } as const;
-/** Set by the hub for members that are not ready, which are reported as such. */
-const CONDITION_TAINTS: ReadonlySet<string> = new Set([CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT]);
 
 export interface ProblemInput {
   explanation: Pick<Explanation, "resource" | "policy" | "otherPolicies" | "decision" | "members">;
@@ -65,6 +65,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
         `whose resourceSelectors name ${resource.apiVersion} ${resource.kind} ${resource.name}`,
     });
   }
+  problems.push(...tieProblems(explanation));
   const unscheduled = decision?.message;
   // Without a policy, the decision is about a placement that cannot be corrected.
   const isLeft = isUnselected && binding !== undefined;
@@ -99,6 +100,28 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
   problems.push(...healthProblems(resource, members, nowMs));
   if (binding && policy) problems.push(...failoverProblems(binding, clusterOf));
   return problems.slice(0, MAX_PROBLEMS);
+}
+
+/** Policies between which only their names decide, and which of them was first. */
+function tieProblems({ policy, otherPolicies }: ProblemInput["explanation"]): Problem[] {
+  const equal = otherPolicies.filter(
+    (other) =>
+      other.kind === policy?.kind &&
+      other.priority === policy.priority &&
+      other.selectsBy === policy.selectsBy &&
+      other.reason !== BEING_DELETED,
+  );
+  if (!policy || equal.length === 0) return [];
+  const names = equal.slice(0, MAX_NAMED).map(({ name }) => name);
+  const more = equal.length > names.length ? ` and ${equal.length - names.length} more` : "";
+  return [
+    {
+      what:
+        `${policy.kind} ${names.join(", ")}${more} ${equal.length === 1 ? "selects" : "select"} it, too, ` +
+        `by ${policy.selectsBy} with the same priority, and ${equal.length === 1 ? "has" : "have"} no effect on it`,
+      try: "set spec.priority of the policy that is to take effect, or make the selectors disjoint",
+    },
+  ];
 }
 
 /** The hub itself sets Ready to Unknown when the agent of a pull-mode member stops reporting, or never reports. */
@@ -224,10 +247,8 @@ function placementProblems(
     (toleration) => (toleration.tolerationSeconds ?? undefined) === undefined && toleratesTaint(toleration, DRAIN),
   );
   for (const { name } of spec.clusters ?? []) {
-    const taint = noExecuteTaints(clusterOf(name)?.spec.taints ?? []).find(
-      ({ key }) => key !== DRAIN_TAINT && !CONDITION_TAINTS.has(key),
-    );
-    if (!taint || leaving.has(name) || tolerations.some((toleration) => toleratesTaint(toleration, taint))) continue;
+    const taint = inertTaint(clusterOf(name), tolerations);
+    if (!taint || leaving.has(name)) continue;
     problems.push({
       what: `${name} has the taint ${formatTaint(taint)}, and it stays there, because the policy has no failover.cluster`,
       try: !leavesOnDrain(binding)
@@ -279,6 +300,8 @@ function spreadText({ placement, clusters = [] }: Binding["spec"], clusterOf: Pr
 }
 
 const MAX_GROUPS = 5;
+/** Of policies; the reasons of all are in the explanation. */
+const MAX_NAMED = 3;
 
 /** Members that the placement selects and that were left out, because they do not serve the kind. */
 function unservedProblems(

@@ -17,6 +17,8 @@ import { misdirectingPolicies } from "./bindings.ts";
 import { findPolicyParts, servedKindsOf, titleOf } from "../../health/ineffective-parts.ts";
 import type { Policy } from "../../health/ineffective-parts.ts";
 import { createPlacementUses } from "../../health/placement-use.ts";
+import { readTiedObjects } from "../../health/tied-objects.ts";
+import type { TiedObjects } from "../../health/tied-objects.ts";
 import { ownProblemsOf } from "../../health/policy-problems.ts";
 
 interface PolicyFacts {
@@ -27,6 +29,8 @@ interface PolicyFacts {
   clusters?: readonly DeepReadonly<Cluster>[];
   /** The kinds that the hub serves; unset if they could not be read. */
   served?: ServedKinds;
+  /** Objects that policies select by different labels; unset if they were not looked up. */
+  tied?: TiedObjects;
   /** Bindings, if the check of bindings runs too: what it reports is not reported again. */
   bindings?: readonly DeepReadonly<ResourceBinding>[];
   /** All bindings, which show what of a placement is in use. */
@@ -53,8 +57,10 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       lists.all(ClusterResourceBinding as unknown as Kind<ResourceBinding>),
     ]);
     const placed = bindings.flat();
+    const all = [...policies, ...clusterPolicies] as readonly Policy[];
     return {
-      policies: [...policies, ...clusterPolicies] as readonly Policy[],
+      policies: all,
+      tied: await readTiedObjects(all, types, client, signal),
       joined: new Set(clusters.map(({ metadata }) => metadata.name)),
       clusters,
       served: servedKindsOf(types),
@@ -62,12 +68,12 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       placed,
     };
   },
-  judge({ policies, joined, clusters = [], served, bindings = [], placed = [] }, moment) {
+  judge({ policies, joined, clusters = [], served, tied, bindings = [], placed = [] }, moment) {
     const { nowMs, stuckAfterMs } = moment;
     const misdirecting = new Set(misdirectingPolicies({ bindings, joined }, moment).map(titleOf));
     const uses = createPlacementUses();
     for (const binding of placed) uses.see(binding);
-    const parts = findPolicyParts({ policies, joined, clusters, uses, served, misdirecting });
+    const parts = findPolicyParts({ policies, joined, clusters, uses, served, findTied: tied?.find, misdirecting });
     const findings = parts.flatMap((part): DoctorFinding[] => {
       const { policy, title: about, competitor, selectsServed } = part;
       const { kind, metadata, status } = policy;
@@ -113,6 +119,10 @@ export const policiesCheck = defineCheck<PolicyFacts>({
       );
     });
     const affected = new Set(findings.map(({ about }) => about)).size;
-    return { seen: `${counted(policies.length, "policy", "policies")}, ${affected} with findings`, findings };
+    return {
+      seen: `${counted(policies.length, "policy", "policies")}, ${affected} with findings`,
+      findings,
+      unseen: tied?.unseen ?? [],
+    };
   },
 });

@@ -59,6 +59,7 @@ import { spreadConstraints } from "./spread-constraints.ts";
 import { statefulsetOrdinals } from "./statefulset-ordinals.ts";
 import { staticWeights } from "./static-weights.ts";
 import { strategySelectsNothing } from "./strategy-selects-nothing.ts";
+import { taintsMoveNothing } from "./taints-move-nothing.ts";
 import { tolerationSeconds } from "./toleration-seconds.ts";
 import { twoOwners } from "./two-owners.ts";
 import { unknownKind } from "./unknown-kind.ts";
@@ -85,6 +86,7 @@ export const RULE_CHAPTERS: readonly RuleChapter[] = [
       policiesTie,
       affinityMatchesNothing,
       unknownMember,
+      taintsMoveNothing,
       staticWeights,
       spreadConstraints,
       ignoredSpread,

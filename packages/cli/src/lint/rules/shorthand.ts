@@ -3,6 +3,8 @@ import { fieldOf, withoutField } from "../field-of-message.ts";
 import { defineRule } from "../rule.ts";
 import { isAboutUnservedKind } from "./crd-not-on-members.ts";
 import { isAboutIgnoredSpread } from "./ignored-spread.ts";
+import { isAboutInertTaint } from "./taints-move-nothing.ts";
+import { isAboutTie } from "./policies-tie.ts";
 import { isAboutUnknownKind } from "./unknown-kind.ts";
 import { isAboutUnknownMember } from "./unknown-member.ts";
 import { isAboutRetain } from "./interpreter-retains-release.ts";
@@ -14,6 +16,8 @@ const OF_OTHER_RULES = [
   isAboutUnknownMember,
   isAboutUnservedKind,
   isAboutIgnoredSpread,
+  isAboutInertTaint,
+  isAboutTie,
 ];
 
 export const shorthand = defineRule({

@@ -184,7 +184,7 @@ describe("the writer of a policy", () => {
     await create("first", { resourceSelectors: [deployments, { ...deployments, name: "web" }] });
 
     expect(await create("second", { resourceSelectors: [{ ...deployments, name: "web" }] })).toEqual([
-      "spec.resourceSelectors[0]: PropagationPolicy first selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority",
+      "spec.resourceSelectors[0]: PropagationPolicy first also selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority",
     ]);
     expect(await create("third", { resourceSelectors: [{ ...deployments, name: "web" }], priority: 1 })).toEqual([]);
     expect(await create("fourth", { resourceSelectors: [{ ...deployments, name: "cart" }] })).toEqual([]);

@@ -1,17 +1,29 @@
 /**
  * A policy that selects a kind that is not served, or names a cluster that has not joined, is valid: both may be added
  * later. More often it is a typo and the policy would silently do nothing. A second policy for the same objects is valid
- * too, and one of the two has no effect. So the writer receives a warning.
+ * too, and one of the two has no effect. So is one whose objects a taint does not move. So the writer receives a warning.
  */
-import { Cluster, CLUSTER_POLICY_ID, ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import {
+  Cluster,
+  CLUSTER_POLICY_ID,
+  ClusterPropagationPolicy,
+  ClusterResourceBinding,
+  POLICY_ID,
+  PropagationPolicy,
+  ResourceBinding,
+} from "@flotilla/karmada";
 import { parseApiVersion } from "@flotilla/apimachinery";
-import type { AdmissionStep, ClusterReader, Kind } from "@flotilla/apimachinery";
+import type { AdmissionStep, ClusterReader, Kind, KindRef, KubernetesObject } from "@flotilla/apimachinery";
 import type { ClusterAffinity } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { OverridePolicy } from "@flotilla/karmada";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
-import { didYouMean, equalJson } from "@flotilla/base";
+import { didYouMean } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { blindRules } from "../override/blind-overriders.ts";
+import { isFinishedRun } from "../jobs/finished-run.ts";
+import { formatTaint } from "../schedule/tolerations.ts";
+import { inertTaint } from "./inert-taints.ts";
+import { findTies, isShared } from "./policy-ties.ts";
 import { unservingMembers, unservingText } from "./unserving-members.ts";
 
 const GROUP = "policy.karmada.io";
@@ -43,6 +55,7 @@ export const policyTargets: AdmissionStep<PropagationPolicy | OverridePolicy> = 
       ...unknownClusters(read, spec),
       ...membersWithoutKind(read, spec),
       ...equalPolicies(read, object),
+      ...taintsThatMoveNothing(read, object),
       ...blindRules({ spec }),
     ];
     for (const text of warnings.slice(0, MAX_WARNINGS)) warn(text);
@@ -85,55 +98,70 @@ function kindsLike(read: ServedKinds, group: string, kind: string): string[] {
 
 /** Other policies that select the same objects with the same precedence: only one of them takes effect. */
 function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPolicy | OverridePolicy>): string[] {
-  const kind = [PropagationPolicy, ClusterPropagationPolicy as Kind<PropagationPolicy>].find(
-    (candidate) => candidate.kind === policy.kind,
-  );
+  const kind = propagationKind(policy);
   if (!kind) return [];
   const { metadata, spec } = policy as DeepReadonly<PropagationPolicy>;
-  const competitors = competitorsOf({ metadata, spec }, read.written(kind, metadata.namespace));
-  return spec.resourceSelectors.flatMap((selector, index) => {
-    const competitor = competitors.find((other) =>
-      other.spec.resourceSelectors.some((each) => selectsSame(each, selector)),
+  const ties = findTies({ metadata, spec }, read.written(kind, metadata.namespace), (shared) => {
+    const served = [...read.kinds()].find(({ group, kind: name }) => group === shared.group && name === shared.kind);
+    const object =
+      served &&
+      read
+        .written<KubernetesObject>(served as KindRef<KubernetesObject>, shared.namespace)
+        .find((each) => isShared(shared, each));
+    return object && `${object.kind} ${object.metadata.name}`;
+  });
+  // One for each selector shows what is wrong.
+  const first = ties.filter(({ selector }, index) => ties[index - 1]?.selector !== selector);
+  return first.map(
+    ({ competitor, selector, object = "the same objects" }) =>
+      `spec.resourceSelectors[${selector}]: ${kind.kind} ${competitor.metadata.name} also selects ${object} with the ` +
+      "same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims " +
+      "them; set spec.priority",
+  );
+}
+
+/** Members with a NoExecute taint, on which objects of the policy stay. */
+function taintsThatMoveNothing(
+  read: ClusterReader,
+  policy: DeepReadonly<PropagationPolicy | OverridePolicy>,
+): string[] {
+  const { metadata, spec } = policy as DeepReadonly<PropagationPolicy>;
+  if (!propagationKind(policy) || spec.failover?.cluster) return [];
+  const tolerations = spec.placement?.clusterTolerations ?? [];
+  const tainted = read.list(Cluster).flatMap((cluster) => {
+    const taint = inertTaint(cluster, tolerations);
+    return taint ? [{ name: cluster.metadata.name, taint }] : [];
+  });
+  if (tainted.length === 0) return [];
+  const label = metadata.namespace ? POLICY_ID : CLUSTER_POLICY_ID;
+  const kinds = metadata.namespace
+    ? [ResourceBinding]
+    : [ResourceBinding, ClusterResourceBinding as unknown as Kind<ResourceBinding>];
+  const own = kinds
+    .flatMap((kind) => read.written(kind, metadata.namespace))
+    .filter(
+      (binding) =>
+        binding.metadata.labels?.[label] !== undefined &&
+        binding.metadata.labels[label] === metadata.labels?.[label] &&
+        !isFinishedRun(binding),
     );
-    if (!competitor) return [];
+  return tainted.flatMap(({ name, taint }) => {
+    const staying = own.filter(
+      ({ spec: { clusters = [], gracefulEvictionTasks = [] } }) =>
+        clusters.some((target) => target.name === name) &&
+        !gracefulEvictionTasks.some(({ fromCluster }) => fromCluster === name),
+    ).length;
+    if (staying === 0) return [];
     return [
-      `spec.resourceSelectors[${index}]: ${kind.kind} ${competitor.metadata.name} selects the same objects ` +
-        "with the same priority; it keeps those that it has claimed, and of the others the policy whose name " +
-        "sorts first claims them; set spec.priority",
+      `spec.failover: ${name} has the taint ${formatTaint(taint)}, and ${staying} object${staying === 1 ? "" : "s"} of ` +
+        `this policy ${staying === 1 ? "stays" : "stay"} there, because it has no failover.cluster; add it, or run ` +
+        `'flotilla drain ${name}'`,
     ];
   });
 }
 
-type Ranked = DeepReadonly<Pick<PropagationPolicy, "metadata" | "spec">>;
-
-/** Policies of the same kind and namespace with the same priority. */
-function competitorsOf<T extends Ranked>({ metadata, spec }: Ranked, others: readonly T[]): T[] {
-  return others.filter(
-    (other) =>
-      other.metadata.name !== metadata.name &&
-      other.metadata.deletionTimestamp === undefined &&
-      (other.spec.priority ?? 0) === (spec.priority ?? 0),
-  );
-}
-
-/** Another of these policies that selects the same objects with the same precedence. */
-export function equalPolicy<T extends Ranked>(policy: Ranked, others: readonly T[]): T | undefined {
-  return competitorsOf(policy, others).find((other) =>
-    other.spec.resourceSelectors.some((theirs) =>
-      policy.spec.resourceSelectors.some((ours) => selectsSame(theirs, ours)),
-    ),
-  );
-}
-
-type Selector = DeepReadonly<PropagationPolicy["spec"]["resourceSelectors"][number]>;
-
-const selectsSame = (a: Selector, b: Selector): boolean =>
-  a.apiVersion === b.apiVersion &&
-  a.kind === b.kind &&
-  (a.namespace ?? "") === (b.namespace ?? "") &&
-  (a.name ?? "") === (b.name ?? "") &&
-  // A name makes the labels irrelevant.
-  (Boolean(a.name) || equalJson(a.labelSelector ?? null, b.labelSelector ?? null));
+const propagationKind = ({ kind }: { kind: string }): Kind<PropagationPolicy> | undefined =>
+  [PropagationPolicy, ClusterPropagationPolicy as Kind<PropagationPolicy>].find((candidate) => candidate.kind === kind);
 
 /** Members that the placement selects and that do not serve a kind. */
 function membersWithoutKind(read: ClusterReader, spec: Spec): string[] {
