@@ -7,7 +7,7 @@ import { createKindResolver } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { CHECKS } from "../../packages/cli/src/doctor/checks/index.ts";
-import type { DoctorFinding } from "../../packages/cli/src/doctor/check.ts";
+import type { DoctorFinding } from "../../packages/cli/src/doctor/doctor-check.ts";
 import { renderDoctor } from "../../packages/cli/src/doctor/render-doctor.ts";
 import { runChecks } from "../../packages/cli/src/doctor/run-checks.ts";
 import { plain } from "../../packages/cli/src/paint.ts";

@@ -6,7 +6,7 @@ import type { TransportRequest } from "@flotilla/client";
 import type { TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { formatMicroTime, formatTime, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import type { DoctorFinding } from "../../packages/cli/src/doctor/check.ts";
+import type { DoctorFinding } from "../../packages/cli/src/doctor/doctor-check.ts";
 import { problemsOfStatus, readFirst, startHealthFleet } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";

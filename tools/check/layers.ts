@@ -129,7 +129,7 @@ function folderCycles(imports: readonly Import[]): { cycle: string[]; example: s
 /** Two files that are one recursion: neither can be read without the other. */
 const ONE_RECURSION: readonly (readonly string[])[] = [
   // A value of Lua may be a table, and a table has values; iterators call functions of the machine that runs them.
-  ["packages/lua/src/table.ts", "packages/lua/src/values.ts"],
+  ["packages/lua/src/lua-table.ts", "packages/lua/src/values.ts"],
   ["packages/lua/src/iterate.ts", "packages/lua/src/machine.ts"],
   // An expression contains comprehensions and calls, which contain expressions.
   ["packages/cel/src/compile/comprehensions.ts", "packages/cel/src/compile/compiler.ts"],

@@ -2,7 +2,7 @@
 import { createSeededRandom } from "@flotilla/base";
 import { createDraw } from "./draw.ts";
 import type { Draw } from "./draw.ts";
-import type { MemberOptions } from "./fleet.ts";
+import type { MemberOptions } from "./simulated-fleet.ts";
 import type { LinkFault } from "./link.ts";
 import { drawReleaseAction, drawStrategy, isReleasedKind } from "./releases/draw-release.ts";
 import type { ReleaseAction, ReleasedKind } from "./releases/draw-release.ts";

@@ -1,7 +1,7 @@
 /** Plays one plan and judges it. */
 import { messageOf } from "@flotilla/base";
-import { startSimulatedFleet } from "./fleet.ts";
-import type { SimulatedFleet } from "./fleet.ts";
+import { startSimulatedFleet } from "./simulated-fleet.ts";
+import type { SimulatedFleet } from "./simulated-fleet.ts";
 import { isFault } from "./plan.ts";
 import type { Fault, Plan, Step } from "./plan.ts";
 import { checkSettled } from "./settled.ts";

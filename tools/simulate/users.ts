@@ -11,7 +11,7 @@ import { ManifestWork } from "@flotilla/ocm";
 import type { Command } from "@flotilla/cli";
 import { cordonCommand, taintCommand, uncordonCommand } from "../../packages/cli/src/commands/cordon.ts";
 import { runLoaded } from "../../test/simulation/run-command.ts";
-import type { MemberOptions, SimulatedFleet } from "./fleet.ts";
+import type { MemberOptions, SimulatedFleet } from "./simulated-fleet.ts";
 import {
   makeManifestWork,
   makeOverride,

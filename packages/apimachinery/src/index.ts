@@ -55,7 +55,7 @@ export {
   templateColumns,
   wide,
 } from "./kind/columns.ts";
-export { checkConditions } from "./kind/conditions.ts";
+export { checkConditions } from "./kind/check-conditions.ts";
 export { AGE, builtInAdmission, builtInKind, builtInVersion, customKind, lazyVersion } from "./kind/define.ts";
 export { definitionSchema, kindSchema, structOf } from "./kind/facts.ts";
 export type { FactField, FactStruct, FactType, Leaf } from "./kind/facts.ts";

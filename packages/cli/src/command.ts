@@ -5,7 +5,7 @@
 import type { Clock } from "@flotilla/base";
 import type { Client, Impersonation, UpgradeResponse as UpgradeAnswer } from "@flotilla/client";
 import type { Agents } from "./agent-options.ts";
-import type { FleetStarter, Roles, StoreOptions } from "./fleet.ts";
+import type { FleetStarter, Roles, StoreOptions } from "./fleet-starter.ts";
 import type { Terminal } from "./terminal.ts";
 import type { Output } from "./output.ts";
 

@@ -31,7 +31,7 @@ export {
 } from "./data-directory.ts";
 export type { LastStart } from "./data-directory.ts";
 export { checkKubeconfig } from "./membership/hub-kubeconfig.ts";
-export type { DoctorFinding } from "./doctor/check.ts";
+export type { DoctorFinding } from "./doctor/doctor-check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {
   AuditOptions,
@@ -43,7 +43,7 @@ export type {
   HubProcessOptions,
   Roles,
   StoreOptions,
-} from "./fleet.ts";
+} from "./fleet-starter.ts";
 export { PROGRAM, asCalled, flagText, renderHelp, renderOverview, usageOf } from "./help.ts";
 export { commandHint } from "./command-hint.ts";
 export { fleetQuestions } from "./fleet-questions.ts";

@@ -95,7 +95,7 @@ export { createDiscovery } from "./membership/discovery.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
-export { checkCustomization } from "./interpreter/customization/check.ts";
+export { checkCustomization } from "./interpreter/customization/check-customization.ts";
 export { createCustomizationLevel } from "./interpreter/customization/level.ts";
 export { customizationIn } from "./interpreter/customization/owned-program.ts";
 export { convertShorthand } from "./interpreter/customization/shorthand.ts";
@@ -206,7 +206,7 @@ export { implicitPriority, matchesResource } from "./propagation/policies/resour
 export type { ResourceSelector, SelectableResource } from "./propagation/policies/resource-selector.ts";
 export { assignReplicas } from "./propagation/schedule/assign.ts";
 export type { AssignedCluster, Candidate } from "./propagation/schedule/assign.ts";
-export { createFleet, readCluster, updateFleet } from "./propagation/schedule/fleet.ts";
+export { createFleet, readCluster, updateFleet } from "./propagation/schedule/fleet-view.ts";
 export { affinityOf, createView, currentTerm } from "./propagation/schedule/framework.ts";
 export type { BindingSpecView, BindingStatusView } from "./propagation/schedule/framework.ts";
 export type { ClusterView } from "./propagation/schedule/fleet-cluster.ts";

@@ -36,7 +36,7 @@ export { createFailedPods } from "./daemonset/failed-pods.ts";
 export { changesPlaces, nodeFitness, viewNodes } from "./daemonset/node-fitness.ts";
 export type { NodeView, NodeViews, ReadonlyNode } from "./daemonset/node-fitness.ts";
 export type { FailureWait } from "./daemonset/plan-daemonset.ts";
-export { conditionsOf } from "./definition/conditions.ts";
+export { conditionsOf } from "./definition/object-conditions.ts";
 export {
   controllersOf,
   defineKind,

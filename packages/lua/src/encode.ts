@@ -4,7 +4,7 @@
  */
 import { setOwn } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { Table } from "./table.ts";
+import { Table } from "./lua-table.ts";
 import { typeOf } from "./values.ts";
 import type { LuaValue } from "./values.ts";
 

@@ -7,7 +7,7 @@ import type { LuaSyntaxError } from "./errors.ts";
 import { Lexer } from "./lexer.ts";
 import type { Token } from "./lexer.ts";
 import { parseNumber } from "./numbers.ts";
-import { Scopes } from "./scope.ts";
+import { Scopes } from "./name-scopes.ts";
 
 /** Deeper than hand-written code; it keeps every later tree walk within the stack. */
 const MAX_NESTING = 200;

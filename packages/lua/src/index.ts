@@ -13,6 +13,6 @@ export type { LuaModule } from "./library/globals.ts";
 export { parse } from "./parser.ts";
 export { CompiledScript, LuaResult, compileScript } from "./script.ts";
 export type { CompileOptions } from "./script.ts";
-export { Table } from "./table.ts";
+export { Table } from "./lua-table.ts";
 export { LuaThrow } from "./values.ts";
 export type { LuaValue } from "./values.ts";

@@ -1,6 +1,6 @@
 /** The three iterators of a generic `for`. Each round leaves its values in `k` and `v`. */
 import type { Machine } from "./machine.ts";
-import type { Table } from "./table.ts";
+import type { Table } from "./lua-table.ts";
 import type { LuaFunction, LuaValue } from "./values.ts";
 
 export interface LuaIterator {

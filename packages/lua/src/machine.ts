@@ -10,7 +10,7 @@ import { PairsIterator, PositionsIterator, CallIterator } from "./iterate.ts";
 import type { LuaIterator } from "./iterate.ts";
 import { power } from "./go-math.ts";
 import { formatNumber, parseNumber } from "./numbers.ts";
-import { isPosition, Table } from "./table.ts";
+import { isPosition, Table } from "./lua-table.ts";
 import { NOTHING, typeOf } from "./values.ts";
 import type { LuaFunction, LuaResults, LuaValue } from "./values.ts";
 

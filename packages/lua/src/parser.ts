@@ -5,7 +5,7 @@
 import type { Block, Expression, FunctionBody, Label, Script, Statement, Target } from "./ast.ts";
 import { LuaSyntaxError } from "./errors.ts";
 import { ExpressionParser } from "./expression-parser.ts";
-import type { Scopes } from "./scope.ts";
+import type { Scopes } from "./name-scopes.ts";
 
 /** Karmada's scripts are a few kilobytes. */
 const MAX_SOURCE_CHARACTERS = 256 * 1024;

@@ -15,7 +15,7 @@ import type { LuaModules } from "./library/globals.ts";
 import { Machine } from "./machine.ts";
 import type { Site } from "./machine.ts";
 import { parse } from "./parser.ts";
-import { Table } from "./table.ts";
+import { Table } from "./lua-table.ts";
 import { LuaThrow, NOTHING, typeOf } from "./values.ts";
 import type { LuaFunction, LuaType, LuaValue } from "./values.ts";
 import { FlotillaError, systemClock } from "@flotilla/base";

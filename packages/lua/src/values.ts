@@ -2,7 +2,7 @@
  * Representation of Lua values in JavaScript: nil is `undefined`; booleans, numbers and strings are themselves; a
  * function is a JavaScript function that takes Lua values; a table is a `Table`. No other object ever reaches a script.
  */
-import type { Table } from "./table.ts";
+import type { Table } from "./lua-table.ts";
 
 export type LuaValue = undefined | boolean | number | string | LuaFunction | Table;
 

@@ -1,4 +1,4 @@
-export { startFleet } from "./fleet.ts";
+export { startFleet } from "./start-fleet.ts";
 export { createHub } from "./hub.ts";
 export type { Hub, HubOptions } from "./hub.ts";
 export { metricsPages } from "./metrics-catalogue.ts";

@@ -244,6 +244,6 @@ function helpPage(noColor: boolean): Parameters<typeof renderOverview>[1] {
 
 /** Loaded only by commands that start a fleet. */
 async function startFleet(...args: Parameters<FleetStarter>): ReturnType<FleetStarter> {
-  const { startFleet: start } = await import("./fleet.ts");
+  const { startFleet: start } = await import("./start-fleet.ts");
   return start(...args);
 }

@@ -10,7 +10,7 @@ import type {
   JobToDivide,
   WeightedCluster,
 } from "@flotilla/flotilla";
-import { compareResults, pick } from "../compare.ts";
+import { compareResults, pick } from "../compare-results.ts";
 
 interface RecordedCandidate extends Pick<Candidate, "allocatableReplicas" | "availableReplicas" | "overflowOrder"> {
   name: string;

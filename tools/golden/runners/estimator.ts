@@ -12,7 +12,7 @@ import {
   readRequest,
 } from "@flotilla/flotilla";
 import type { Capacity } from "@flotilla/flotilla";
-import { compareResults, pick } from "../compare.ts";
+import { compareResults, pick } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 type Components = Parameters<typeof readComponentSet>[0];

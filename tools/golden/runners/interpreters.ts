@@ -8,7 +8,7 @@ import type { AnyObject, Interpreter } from "@flotilla/flotilla";
 import { createLevel, nativeKinds, OPERATIONS } from "@flotilla/kubernetes";
 import type { Operation, StatusItem } from "@flotilla/kubernetes";
 import { scaledQuantity, tryParseQuantity } from "@flotilla/apimachinery";
-import { equalGolden, pick } from "../compare.ts";
+import { equalGolden, pick } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 type Run = (interpreter: Interpreter, input: JsonObject) => JsonObject | Promise<JsonObject>;

@@ -22,7 +22,7 @@ import {
   type CompiledScript,
   type LuaResult,
 } from "@flotilla/lua";
-import { pick } from "../compare.ts";
+import { pick } from "../compare-results.ts";
 import type { CaseRunner } from "../golden.ts";
 
 /** One call; a sequence has several that the original ran on one state. */

@@ -26,7 +26,7 @@ import type {
   Taint,
   Toleration,
 } from "@flotilla/flotilla";
-import { compareResults, pick } from "../compare.ts";
+import { compareResults, pick } from "../compare-results.ts";
 
 const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
   clusterAffinity: (input) => ({

@@ -1,5 +1,5 @@
 /** `names.jsonl`: function and arguments to the name. */
-import { compareResults, pick } from "../compare.ts";
+import { compareResults, pick } from "../compare-results.ts";
 import type { CaseRunner } from "../golden.ts";
 import {
   bindingName,

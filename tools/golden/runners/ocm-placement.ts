@@ -10,7 +10,7 @@ import type {
 } from "@flotilla/ocm";
 import type { JsonObject } from "@flotilla/base";
 import { planPlacement } from "@flotilla/flotilla";
-import { compareResults } from "../compare.ts";
+import { compareResults } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 const NOW = Date.parse("2024-05-01T12:00:00Z");

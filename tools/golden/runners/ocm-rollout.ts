@@ -3,7 +3,7 @@ import { omitZero, defined } from "@flotilla/base";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
 import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
-import { compareResults } from "../compare.ts";
+import { compareResults } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 const NOW = Date.parse("2024-05-01T12:00:00Z");

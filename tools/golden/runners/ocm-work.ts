@@ -23,7 +23,7 @@ import {
   readFeedback,
   untracked,
 } from "@flotilla/flotilla";
-import { compareResults, equalGolden, pick } from "../compare.ts";
+import { compareResults, equalGolden, pick } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 const MAX_RAW_LENGTH = 1024;

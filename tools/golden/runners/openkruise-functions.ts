@@ -23,7 +23,7 @@ import { statefulSetCases } from "../../../packages/openkruise/src/statefulset/t
 import { traceStatefulSet } from "../../../packages/openkruise/src/statefulset/testdata/statefulset-trace.ts";
 import { unitedDeploymentCases } from "../../../packages/openkruise/src/uniteddeployment/testdata/uniteddeployment-cases.ts";
 import { workloadSpreadCases } from "../../../packages/openkruise/src/workloadspread/testdata/workloadspread-cases.ts";
-import { pick } from "../compare.ts";
+import { pick } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 /** By the kind of the case. */

@@ -10,7 +10,7 @@ import { imagePullCase } from "../../../packages/openkruise/src/imagepulljob/tes
 import { distributionCase } from "../../../packages/openkruise/src/resourcedistribution/testdata/distribution-cases.ts";
 import { plain } from "../../../packages/openkruise/src/testdata/plain.ts";
 import type { RecordedRun } from "../../../packages/openkruise/src/testdata/read-cases.ts";
-import { compareResults } from "../compare.ts";
+import { compareResults } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 interface SelectorInput {

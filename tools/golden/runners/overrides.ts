@@ -2,7 +2,7 @@
 import { omitZero } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { planOverrides, type AppliedOverride, type OverrideInput } from "@flotilla/flotilla";
-import { compareResults } from "../compare.ts";
+import { compareResults } from "../compare-results.ts";
 
 export const overrides = compareResults({
   run(input: JsonObject) {

@@ -3,7 +3,7 @@ import type { JsonObject } from "@flotilla/base";
 import { createFleet, createView, filterPlugins, renderFitError, scheduleCycle } from "@flotilla/flotilla";
 import { currentAffinity } from "./current-affinity.ts";
 import type { BindingSpecView, BindingStatusView, ClusterView, CycleInput } from "@flotilla/flotilla";
-import { compareResults } from "../compare.ts";
+import { compareResults } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
 function readCase(input: JsonObject): CycleInput {

@@ -19,7 +19,7 @@ import type { Peer } from "./peer.ts";
 import type { BodyBudget } from "./body-budget.ts";
 import { BodyChunks } from "./chunk-allowance.ts";
 import { readBody } from "./request-body.ts";
-import { failureResponse, sendResponse } from "./response.ts";
+import { httpFailureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
 
 export interface ExchangeDependencies {
@@ -116,7 +116,7 @@ class RunningExchange implements Exchange {
       response = await deps.handle(request);
     } catch (error) {
       if (wire.closed) return;
-      response = failureResponse(error, deps.log);
+      response = httpFailureResponse(error, deps.log);
     } finally {
       release?.();
     }

@@ -18,10 +18,10 @@ const JOIN_UP_TO_BYTES = 16 * 1024;
 const compress = promisify(gzip);
 
 /**
- * Converts a failure to a Status. An error that is not an `ApiError` is a bug: it is logged, and the client receives no
- * details.
+ * The answer to a request that fails before the API server handles it: it cannot be read, or its client cannot be
+ * authenticated. An error that is not an `ApiError` is a bug: it is logged, and the client receives no details.
  */
-export function failureResponse(error: unknown, log: Log): ApiResponse {
+export function httpFailureResponse(error: unknown, log: Log): ApiResponse {
   if (!(error instanceof ApiError)) log.error("request failed unexpectedly", { error });
   const response = statusResponse(error instanceof ApiError ? error : internalError("see the server's log"));
   return response.status === 401

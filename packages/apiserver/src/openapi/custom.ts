@@ -6,7 +6,7 @@ import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Schema } from "@flotilla/apimachinery";
 import type { ServedVersion } from "../resources/resources.ts";
-import { OBJECT_META, refTo } from "./types.ts";
+import { OBJECT_META, refTo } from "./type-components.ts";
 
 /** `com.example.stable.v1.CronTab`: the group's domain labels in reverse order. */
 export function customName({ resource: { kind }, version }: ServedVersion): string {

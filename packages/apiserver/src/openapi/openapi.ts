@@ -13,7 +13,7 @@ import { customName, customSchema } from "./custom.ts";
 import { pathsOf, tagOf } from "./paths.ts";
 import { encodeOpenApi } from "./protobuf-v3.ts";
 import { encodeSwagger } from "./protobuf.ts";
-import { Components } from "./types.ts";
+import { Components } from "./type-components.ts";
 import { swaggerOf } from "./v2.ts";
 import type { V3Document } from "./v2.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";

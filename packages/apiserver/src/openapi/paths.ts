@@ -4,8 +4,8 @@ import type { JsonObject } from "@flotilla/base";
 import { connectShapes } from "../resources/connect-shapes.ts";
 import { subresourcesOf, verbsOf } from "../discovery/discovery.ts";
 import type { Subresource } from "../discovery/discovery.ts";
-import { DELETE_OPTIONS, PATCH, STATUS, refTo } from "./types.ts";
-import type { GroupVersionKind } from "./types.ts";
+import { DELETE_OPTIONS, PATCH, STATUS, refTo } from "./type-components.ts";
+import type { GroupVersionKind } from "./type-components.ts";
 import type { ServedVersion } from "../resources/resources.ts";
 
 /** Components that the operations of a resource refer to. */

@@ -8,8 +8,8 @@ import { documentOf, PROTOBUF, protobufEnvelope, rendererOf } from "../codec/pro
 import type { MessageRenderer } from "../codec/protobuf.ts";
 import { bodyIn, objectIn } from "../codec/render.ts";
 import type { ListResult } from "../read/read.ts";
-import { metadataListOf, metadataOnly, partialMetadata, tableOf } from "../read/table.ts";
-import type { TableOptions } from "../read/table.ts";
+import { metadataListOf, metadataOnly, partialMetadata, tableOf } from "../read/object-table.ts";
+import type { TableOptions } from "../read/object-table.ts";
 import { withoutDetails } from "../request/negotiate.ts";
 import type { Representation } from "../request/negotiate.ts";
 import type { ApiResponse } from "../request/request.ts";

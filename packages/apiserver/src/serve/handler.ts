@@ -70,7 +70,7 @@ import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
 import type { ResourceRoute } from "../request/router.ts";
 import { selectionOf } from "../read/selection.ts";
-import { includeObjectOf } from "../read/table.ts";
+import { includeObjectOf } from "../read/object-table.ts";
 import type { VersionInfo } from "../discovery/version.ts";
 import { warningHeaders } from "../request/warnings.ts";
 import { auditedInput, auditedRequest, finishAudit, objectOf } from "./audited-request.ts";

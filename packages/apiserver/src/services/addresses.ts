@@ -14,7 +14,7 @@ import { knownObject } from "../codec/render.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { textOf } from "../codec/text.ts";
 import { formatClusterAddress, parseClusterAddress, SERVICE_ADDRESSES } from "./cluster-addresses.ts";
-import { heldIn, SERVICES_PREFIX } from "./holdings.ts";
+import { heldIn, SERVICES_PREFIX } from "./service-holdings.ts";
 
 const ADDRESSES_PREFIX = "/networking.k8s.io/ipaddresses/";
 

@@ -16,7 +16,7 @@ import type { NumberPool } from "./number-pool.ts";
 import { isKept } from "./addresses.ts";
 import { claimNumbers } from "./claims.ts";
 import type { ClaimedNumbers, ServiceNumber } from "./claims.ts";
-import { createServiceHoldings, isStale, NODE_PORTS, SERVICES_PREFIX } from "./holdings.ts";
+import { createServiceHoldings, isStale, NODE_PORTS, SERVICES_PREFIX } from "./service-holdings.ts";
 
 export interface ServiceAllocation {
   readonly step: AdmissionStep<Service>;

@@ -14,7 +14,7 @@ import { INTERNAL_PREFIX } from "../store/internal-keys.ts";
 import type { Housekeeping } from "../background/housekeeping.ts";
 import { RECORDS } from "../clusters/cluster-records.ts";
 import { clusterOfKey } from "../resources/resources.ts";
-import { heldIn, SERVICES_PREFIX } from "./holdings.ts";
+import { heldIn, SERVICES_PREFIX } from "./service-holdings.ts";
 
 const CLAIMS_PREFIX = `${INTERNAL_PREFIX}servicenumbers/`;
 const RESERVATIONS_PREFIX = `${INTERNAL_PREFIX}servicereservations/`;

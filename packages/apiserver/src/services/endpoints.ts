@@ -4,7 +4,7 @@ import type { Housekeeping } from "../background/housekeeping.ts";
 import { metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { textOf } from "../codec/text.ts";
-import { SERVICES_PREFIX } from "./holdings.ts";
+import { SERVICES_PREFIX } from "./service-holdings.ts";
 
 const ENDPOINTS_PREFIX = "/core/endpoints/";
 

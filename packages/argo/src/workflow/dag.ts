@@ -1,7 +1,7 @@
 /** DAG: tasks that start as soon as their dependencies have ended with the required result. */
 import type { WorkflowTask } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { holds, isWhen, tasksIn } from "./conditions.ts";
+import { holds, isWhen, tasksIn } from "./task-expressions.ts";
 import { expand, isExpanded } from "./expand.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { hasFailed, isFulfilled } from "./node-table.ts";

@@ -6,7 +6,7 @@ import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { WorkflowPhase, WorkflowStatus } from "./workflow-types.ts";
 import { formatTime, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { readSpec } from "./check.ts";
+import { readSpec } from "./read-workflow-spec.ts";
 import { execute } from "./execute.ts";
 import { argumentsOf } from "./expand.ts";
 import { podNameOf } from "./workflow-names.ts";

@@ -1,7 +1,7 @@
 /** Shared by steps and tasks: whether and how one starts, and the variables with its result. */
 import type { WorkflowStep } from "./workflow-types.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { isWhen } from "./conditions.ts";
+import { isWhen } from "./task-expressions.ts";
 import { argumentsOf } from "./expand.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { isFulfilled } from "./node-table.ts";

@@ -8,7 +8,7 @@ import { environmentFor } from "../check/environment.ts";
 import { COST_ERROR, CostExceeded, FREE_SEARCH_STEPS, type Evaluate, Frame } from "../values/frame.ts";
 import { checkLiterals } from "../check/literal-checks.ts";
 import { parse } from "../syntax/parser.ts";
-import { Scope } from "./scope.ts";
+import { Scope } from "./slots.ts";
 import { Source } from "../syntax/source.ts";
 import { estimateCost } from "../cost/static-cost.ts";
 import type { CelType } from "../types/types.ts";

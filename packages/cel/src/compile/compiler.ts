@@ -10,7 +10,7 @@ import { equal } from "../values/equality.ts";
 import type { Evaluate } from "../values/frame.ts";
 import { accepts, type FunctionDeclaration, noSuchOverload, type Overload } from "../types/functions.ts";
 import { type CallCost, callCost, equalityCost, LIST_COST, MAP_COST, MESSAGE_COST } from "../cost/runtime-cost.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./slots.ts";
 import { patternProblem, takeSearchSteps } from "../values/regex.ts";
 import {
   CelDouble,

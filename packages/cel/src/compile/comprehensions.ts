@@ -8,7 +8,7 @@ import type { Compiled, Compiler } from "./compiler.ts";
 import type { Evaluate, Frame } from "../values/frame.ts";
 import { insertInto } from "../library/optionals.ts";
 import { LIST_COST } from "../cost/runtime-cost.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./slots.ts";
 import { CelError, CelList, CelMap, type CelValue, NO_SUCH_OVERLOAD } from "../values/values.ts";
 
 /** Runs for each element; returns whether to continue. */

@@ -1,5 +1,5 @@
 /** Prints records of the audit log as a table. Pure. */
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { renderChange, timeOf, userOf } from "./audit-records.ts";
 import type { AuditRecord } from "./audit-records.ts";
 

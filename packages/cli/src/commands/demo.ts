@@ -21,7 +21,7 @@ import { runCommand } from "../demo/run-command.ts";
 import type { Stage } from "../demo/stage.ts";
 import { MEMBERS, demoSteps } from "../demo/steps.ts";
 import { runSteps } from "../demo/run-steps.ts";
-import type { FleetOptions } from "../fleet.ts";
+import type { FleetOptions } from "../fleet-starter.ts";
 import { seekKubectl } from "../kubectl.ts";
 
 const PAUSES = { slow: 6_000, normal: 1_500, fast: 0 } as const;

@@ -9,7 +9,7 @@ import { Cluster, ClusterResourceBinding, executionNamespace, ResourceBinding, W
 import { Event } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { defineCommand } from "../command.ts";
-import { counted } from "../doctor/check.ts";
+import { counted } from "../doctor/doctor-check.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
 import { claimsLeaving, copiesOn, remainingOn, renderDrain, withMisfits } from "../membership/drain-progress.ts";

@@ -4,7 +4,7 @@ import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import type { HubKeySummary } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 
 const ACTIONS = ["show", "create", "prepare", "activate", "retire", "kubeconfig"] as const;
 

@@ -1,6 +1,6 @@
 /** Flags of the log on standard error, and the options that they mean. */
 import type { Flag } from "../command.ts";
-import type { HubProcessOptions } from "../fleet.ts";
+import type { HubProcessOptions } from "../fleet-starter.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 

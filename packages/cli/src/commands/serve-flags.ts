@@ -4,7 +4,7 @@ import type { Flag, FlagValues, CommandContext } from "../command.ts";
 import { LOG_LEVELS, logOptions } from "./log-flags.ts";
 import { storeFlags, storeOptions } from "./store-flags.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
-import type { ControllerOptions, HubProcessOptions } from "../fleet.ts";
+import type { ControllerOptions, HubProcessOptions } from "../fleet-starter.ts";
 
 export const hubProcessFlags = {
   data: {

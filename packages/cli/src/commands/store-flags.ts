@@ -1,7 +1,7 @@
 /** The flags of commands that connect to etcd. */
 import { UsageError } from "@flotilla/base";
 import type { Flag, FlagValues } from "../command.ts";
-import type { StoreOptions } from "../fleet.ts";
+import type { StoreOptions } from "../fleet-starter.ts";
 
 export const storeFlags = {
   store: {

@@ -8,7 +8,7 @@ import { clusterFlags, findPlaces, readNames } from "../members/members-places.t
 import { cpuText, memoryText, usageOf, withShares } from "../members/usage-rows.ts";
 import type { Usage } from "../members/usage-rows.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 
 const FAILED = 1;
 const TYPES: Readonly<Record<string, "pods" | "nodes">> = {

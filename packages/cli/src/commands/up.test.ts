@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { CommandContext } from "../command.ts";
-import type { FleetOptions } from "../fleet.ts";
+import type { FleetOptions } from "../fleet-starter.ts";
 import { createOutput } from "../output.ts";
 import { parseCommandLine } from "../parse.ts";
 import { plain } from "../paint.ts";

@@ -4,7 +4,7 @@ import { dnsLabelProblems, HUB } from "@flotilla/apimachinery";
 import { UsageError } from "@flotilla/base";
 import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
-import type { Fleet } from "../fleet.ts";
+import type { Fleet } from "../fleet-starter.ts";
 import type { Paint } from "../paint.ts";
 import {
   aborted,

@@ -9,8 +9,8 @@ import type { Asking } from "../members/ask.ts";
 import { readTypes } from "../members/discovery.ts";
 import { hubPlace, proxyPath, readNames } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
-import { findType, idOf } from "../members/types.ts";
-import type { ServedType } from "../members/types.ts";
+import { findType, idOf } from "../members/served-types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import type { Candidate, Wanted } from "./offer-completions.ts";
 
 /** More candidates would not be read. */

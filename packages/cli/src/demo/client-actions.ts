@@ -8,7 +8,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { Namespace } from "@flotilla/kubernetes";
 import { FlotillaError } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import type { DemoAction, Target } from "./actions.ts";
 import { FILES } from "./manifests.ts";
 

@@ -6,7 +6,7 @@ import {
   CLUSTER_RESOURCES_FINALIZER,
   REPLICA_SET_FINALIZER,
 } from "@flotilla/ocm";
-import type { DoctorFinding } from "./check.ts";
+import type { DoctorFinding } from "./doctor-check.ts";
 import {
   BINDING_FINALIZER,
   CLUSTER_BINDING_FINALIZER,

@@ -5,10 +5,10 @@
 import { conciseReason } from "../health/concise.ts";
 import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { padTo, shorten, wrapWords } from "../text-layout.ts";
-import { counted } from "./check.ts";
-import type { DoctorCheck, DoctorFinding, Verdict } from "./check.ts";
+import { counted } from "./doctor-check.ts";
+import type { DoctorCheck, DoctorFinding, Verdict } from "./doctor-check.ts";
 import type { CheckResult, DoctorReport } from "./run-checks.ts";
 
 const WIDTH = 80;

@@ -1,8 +1,8 @@
 /** Runs checks in parallel, each with its own time limit. */
 import { FlotillaError, messageOf, defined } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
-import { verdictOf } from "./check.ts";
-import type { DoctorCheck, DoctorFinding, Judgement, Moment, Verdict } from "./check.ts";
+import { verdictOf } from "./doctor-check.ts";
+import type { DoctorCheck, DoctorFinding, Judgement, Moment, Verdict } from "./doctor-check.ts";
 import type { DoctorContext } from "./context.ts";
 
 export interface CheckResult {

@@ -11,7 +11,7 @@ import { createDiscovery, typeOfManifest } from "../members/discovery.ts";
 import { askEach, reasonOf } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
-import type { ServedType } from "../members/types.ts";
+import type { ServedType } from "../members/served-types.ts";
 
 /** A healthy member responds in a fraction of this. */
 const TIMEOUT_MS = 3_000;

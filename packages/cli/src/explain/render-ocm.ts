@@ -1,7 +1,7 @@
 /** Renders explanations of Open Cluster Management's objects, and of objects they apply, as text. Pure. */
 import type { DeepReadonly } from "@flotilla/base";
 import type { ExplainedManifest, ExplainedRollout, Explanation } from "@flotilla/flotilla";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 
 type Read = DeepReadonly<Explanation>;
 

@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import type { MemberChange } from "@flotilla/flotilla";
 import { nameMembers } from "../health/name-members.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import type { PlanResult } from "./plan-input.ts";
 import type { PlannedRelease } from "./planned-releases.ts";
 import { wrapLines } from "../text-layout.ts";

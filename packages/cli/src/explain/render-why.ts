@@ -5,7 +5,7 @@ import { BroadcastJob } from "@flotilla/openkruise";
 import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { nameMembers } from "../health/name-members.ts";
 import { withoutCause } from "../health/releases.ts";
 import { waveState } from "../rollout/wave-state.ts";

@@ -6,8 +6,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client, ObjectKey } from "@flotilla/client";
 import { isForbidden } from "../members/members-places.ts";
-import { ambiguousText, findNamesakes, findType, idOf, kindOf, knownNames, titleOf } from "../members/types.ts";
-import type { ServedType } from "../members/types.ts";
+import { ambiguousText, findNamesakes, findType, idOf, kindOf, knownNames, titleOf } from "../members/served-types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import { typesOfHub } from "../members/types-of-hub.ts";
 
 /** An object of the hub, for TYPE/NAME. */

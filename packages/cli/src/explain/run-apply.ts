@@ -14,7 +14,7 @@ import { renderPlan } from "./render-plan.ts";
 import type { Output } from "../output.ts";
 import type { Asking } from "../members/ask.ts";
 import type { Terminal } from "../terminal.ts";
-import { titleOf } from "../members/types.ts";
+import { titleOf } from "../members/served-types.ts";
 import { missingControllers } from "../health/controllers-state.ts";
 import { podCauseOf } from "../health/look-at-pods.ts";
 import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";

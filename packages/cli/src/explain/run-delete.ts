@@ -5,7 +5,7 @@ import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Cluster } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { titleOf } from "../members/types.ts";
+import { titleOf } from "../members/served-types.ts";
 import { nearestObject } from "./nearest-object.ts";
 import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";

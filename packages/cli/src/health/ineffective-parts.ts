@@ -9,7 +9,7 @@ import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findTies, unjoinedClusters, unservedSelectors, unservingMembers, unservingText } from "@flotilla/flotilla";
 import type { FindObject, ServedKinds, Tie } from "@flotilla/flotilla";
-import type { ServedType } from "../members/types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import type { PlacementUses } from "./placement-use.ts";
 
 export type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;

@@ -11,7 +11,7 @@ import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 import type { Place } from "../members/members-places.ts";
 import { isOwnedBy, podsOwnedBy } from "../members/pods.ts";
 import { objectsIn, readList, readOneObject } from "../members/read-objects.ts";
-import type { ServedType } from "../members/types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import type { PodProblem } from "./pod-problems.ts";
 import { readPodProblems } from "./read-pod-problems.ts";
 import type { PodReport } from "./read-pod-problems.ts";

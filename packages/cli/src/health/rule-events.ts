@@ -6,7 +6,7 @@ import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { RECORD_FAILED } from "@flotilla/flotilla";
 import { isForbidden } from "../members/members-places.ts";
-import { kindOf } from "../members/types.ts";
+import { kindOf } from "../members/served-types.ts";
 import { typesOfHub } from "../members/types-of-hub.ts";
 
 export interface RuleEvent {

@@ -7,8 +7,8 @@ import type { Client } from "@flotilla/client";
 import { possibleTies } from "@flotilla/flotilla";
 import type { FindObject, SharedObjects } from "@flotilla/flotilla";
 import { isForbidden } from "../members/members-places.ts";
-import { kindOf } from "../members/types.ts";
-import type { ServedType } from "../members/types.ts";
+import { kindOf } from "../members/served-types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import { scopeOf } from "./ineffective-parts.ts";
 import type { Policy } from "./ineffective-parts.ts";
 

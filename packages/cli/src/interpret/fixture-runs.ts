@@ -1,8 +1,8 @@
 /** Runs fixtures and reports which pass, with the differences of the others. */
 import { FlotillaError, messageOf, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { compareResult, renderDifferences } from "./compare.ts";
-import type { Difference } from "./compare.ts";
+import { compareResult, renderDifferences } from "./compare-result.ts";
+import type { Difference } from "./compare-result.ts";
 import type { Fixture } from "./fixtures.ts";
 import type { RuleBook } from "./rule-book.ts";
 import { runRule } from "./run-rule.ts";

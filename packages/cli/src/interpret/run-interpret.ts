@@ -4,7 +4,7 @@ import type { Clock } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { Output } from "../output.ts";
-import { checkData, checkManifests, hasFailed, renderChecks } from "./check.ts";
+import { checkData, checkManifests, hasFailed, renderChecks } from "./check-manifests.ts";
 import { targetOf, toCanonical } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { readDocuments } from "./documents.ts";

@@ -2,7 +2,7 @@
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { Operation, StatusItem } from "@flotilla/kubernetes";
-import type { CheckedManifest } from "./check.ts";
+import type { CheckedManifest } from "./check-manifests.ts";
 import { isCustomization, nameOf, scriptOf, targetOf } from "./customizations.ts";
 import type { Manifest } from "./customizations.ts";
 import { createRuleBook } from "./rule-book.ts";

@@ -10,7 +10,7 @@ import type { JsonObject } from "@flotilla/base";
 import { createKindResolver, PATCH_MEDIA_TYPES, resourcePath, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
 import { typesOfHub } from "../members/types-of-hub.ts";
-import type { ServedType } from "../members/types.ts";
+import type { ServedType } from "../members/served-types.ts";
 import type { Selections } from "./hub-selections.ts";
 import type { LintManifest } from "./lint-manifest.ts";
 import { DEFAULT_NAMESPACE } from "./selectors.ts";

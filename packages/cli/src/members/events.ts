@@ -4,7 +4,7 @@ import type { Asking } from "./ask.ts";
 import { objectOf, textOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import { objectsIn, readList } from "./read-objects.ts";
-import type { ServedType } from "./types.ts";
+import type { ServedType } from "./served-types.ts";
 
 export interface SeenEvent {
   cluster: string;

@@ -6,7 +6,7 @@ import type { Gathered } from "./each-place.ts";
 import { problemsOf } from "./outcome.ts";
 import type { Place } from "./members-places.ts";
 import type { PlaceAnswer } from "./read-objects.ts";
-import type { ServedType } from "./types.ts";
+import type { ServedType } from "./served-types.ts";
 
 const PODS: ServedType = {
   group: "",

@@ -7,8 +7,8 @@ import type { Failure, Gathered } from "./each-place.ts";
 import type { Place } from "./members-places.ts";
 import type { PlaceAnswer } from "./read-objects.ts";
 import type { Target } from "./targets.ts";
-import { knownNames } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { knownNames } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 const MAX_NAMED = 10;
 

@@ -10,8 +10,8 @@ import { objectOf, objectsOf, scalarText, textOf, textsOf } from "./json-parts.t
 import { named } from "./outcome.ts";
 import type { Place } from "./members-places.ts";
 import { objectsIn, readList, readNamesake, readOneObject } from "./read-objects.ts";
-import { knownNames } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { knownNames } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 export interface FoundPod {
   place: Place;

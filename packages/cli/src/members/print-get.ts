@@ -9,10 +9,10 @@ import { objectsIn } from "./read-objects.ts";
 import type { PlaceAnswer } from "./read-objects.ts";
 import { listOf, marked, nameLine, renderColumns, renderSections } from "./render-get.ts";
 import type { PlacedObject } from "./render-get.ts";
-import { readTable } from "./table.ts";
+import { readTable } from "./merged-table.ts";
 import type { Terminal } from "../terminal.ts";
-import { idOf } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { idOf } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 export interface PrintOptions {
   format: PrintFormat;

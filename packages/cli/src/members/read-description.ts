@@ -18,8 +18,8 @@ import { named, nowhere } from "./outcome.ts";
 import { findPlaces, hubPlace, isForbidden } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { readNamesake } from "./read-objects.ts";
-import { knownNames } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { knownNames } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 export interface Description {
   resource: { apiVersion: string; kind: string; namespace?: string; name: string };

@@ -11,8 +11,8 @@ import type { Gathered } from "./each-place.ts";
 import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import type { Target } from "./targets.ts";
-import { ambiguousText } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { ambiguousText } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 /** kubectl's page size. */
 const PAGE = 500;

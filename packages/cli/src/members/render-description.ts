@@ -1,11 +1,11 @@
 /** Renders one object across the fleet as text. Pure. */
 import type { JsonObject } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { DescribedBinding, Description } from "./read-description.ts";
 import { summariseObject } from "./summarise-object.ts";
-import { harmless } from "./table.ts";
+import { harmless } from "./merged-table.ts";
 
 interface DescriptionPage {
   nowMs: number;

@@ -3,10 +3,10 @@ import type { JsonObject } from "@flotilla/base";
 import { fitColumns } from "./fit-columns.ts";
 import { objectOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
-import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from "./table.ts";
-import type { Table, TableColumn, TableRow } from "./table.ts";
-import { titleOf } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from "./merged-table.ts";
+import type { Table, TableColumn, TableRow } from "./merged-table.ts";
+import { titleOf } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 import { CACHED_FROM_CLUSTER } from "@flotilla/karmada";
 
 /** The objects of one type on one cluster. */

@@ -15,7 +15,7 @@ import { printGathered } from "./print-get.ts";
 import { readPrintFormat } from "./print-format.ts";
 import { MAX_OBJECTS, readObjects } from "./read-objects.ts";
 import type { PlaceAnswer, Room, Selection } from "./read-objects.ts";
-import { TABLE } from "./table.ts";
+import { TABLE } from "./merged-table.ts";
 import { readTargets } from "./targets.ts";
 import type { Target } from "./targets.ts";
 import type { Terminal } from "../terminal.ts";

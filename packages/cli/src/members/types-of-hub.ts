@@ -5,7 +5,7 @@ import type { JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { failureOf, readText } from "./ask.ts";
 import { readTypes } from "./discovery.ts";
-import type { ServedType } from "./types.ts";
+import type { ServedType } from "./served-types.ts";
 
 /** Every type in every version that the hub serves. */
 export function typesOfHub(client: Client, signal: AbortSignal): Promise<ServedType[]> {

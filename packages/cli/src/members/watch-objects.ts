@@ -16,7 +16,7 @@ import { createLineSplitter } from "./line-splitter.ts";
 import type { Place } from "./members-places.ts";
 import { collectionPath, MAX_OBJECTS, readList } from "./read-objects.ts";
 import type { Selection } from "./read-objects.ts";
-import type { ServedType } from "./types.ts";
+import type { ServedType } from "./served-types.ts";
 
 type Change = "ADDED" | "MODIFIED" | "DELETED";
 

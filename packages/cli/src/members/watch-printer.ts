@@ -7,8 +7,8 @@ import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { headerOf, marked, nameLine, rowCells, shownColumns } from "./render-get.ts";
 import type { TableStyle } from "./render-get.ts";
-import { alignColumns, cellText, placesIn, readTable } from "./table.ts";
-import type { TableColumn } from "./table.ts";
+import { alignColumns, cellText, placesIn, readTable } from "./merged-table.ts";
+import type { TableColumn } from "./merged-table.ts";
 import type { Terminal } from "../terminal.ts";
 import type { WatchedEvent, Watching } from "./watch-objects.ts";
 

@@ -2,7 +2,7 @@
 import { failureText } from "@flotilla/flotilla";
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRollout } from "@flotilla/flotilla";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { waveState } from "./wave-state.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;

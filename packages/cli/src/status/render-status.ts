@@ -6,7 +6,7 @@ import { controllersProblem } from "../health/controllers-state.ts";
 import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
-import { renderTable } from "../table.ts";
+import { renderTable } from "../text-table.ts";
 import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, RunStatus, UnhealthySummary, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";

@@ -10,7 +10,7 @@ import { kubernetesWorkloads } from "@flotilla/kubernetes";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { isForbidden } from "../members/members-places.ts";
-import { idOf } from "../members/types.ts";
+import { idOf } from "../members/served-types.ts";
 import type { Unselected } from "./fleet-status.ts";
 
 const WORKLOADS = [...kubernetesWorkloads, ...kruiseWorkloads] as unknown as readonly AnyKind[];

@@ -9,7 +9,7 @@ import { unionOf } from "@flotilla/apimachinery";
 import type { FieldSet, ManagedFieldsEntry } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { holdsIn } from "./compare.ts";
+import { holdsIn } from "./matches-desired.ts";
 
 /** One field that differs from the delivered value. */
 export interface FieldDrift {

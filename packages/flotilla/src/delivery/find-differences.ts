@@ -1,6 +1,6 @@
 /** Compares an object on a member with its desired state, and remembers what is in place. */
 import { equalJson } from "@flotilla/base";
-import { holdsIn } from "./compare.ts";
+import { holdsIn } from "./matches-desired.ts";
 import type { ApplyPolicy } from "./delivery.ts";
 import { findDrift } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";

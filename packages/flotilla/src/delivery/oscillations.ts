@@ -19,7 +19,7 @@ import { gvkOf } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
 import { idOfKey } from "@flotilla/controller-runtime";
 import { OSCILLATING } from "../flotilla-names.ts";
-import { holdsIn } from "./compare.ts";
+import { holdsIn } from "./matches-desired.ts";
 import type { Manifest } from "./member-access.ts";
 import { StoppedWriteError } from "./stopped-write.ts";
 

@@ -7,7 +7,7 @@ import { fieldSetDifference, hasField, singleField, unionOf } from "@flotilla/ap
 import type { FieldSet, KubernetesObject, ManagedFieldsEntry } from "@flotilla/apimachinery";
 import { equalJson, isObject, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { holdsIn } from "./compare.ts";
+import { holdsIn } from "./matches-desired.ts";
 import { parseKey } from "./drift.ts";
 
 /** Karmada's field managers on members: they wrote the template, so their fields become ours on takeover. */

@@ -3,7 +3,7 @@ import { dynamicKind, isConflict, isNotFound } from "@flotilla/apimachinery";
 import { UnknownKindError } from "@flotilla/client";
 import type { AnyKind, ObjectKey } from "@flotilla/client";
 import type { Delivery, HeldResource, ObjectRef, Removed, RemovePolicy } from "./delivery.ts";
-import { createHoldings } from "./holdings.ts";
+import { createHoldings } from "./container-contents.ts";
 import { marks } from "./marks-ownership.ts";
 import { keyIn, readObject, resolveKind } from "./member-access.ts";
 import type { Manifest, MemberAccess } from "./member-access.ts";

@@ -3,7 +3,7 @@ import { omitZero } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import { isAlreadyExists } from "@flotilla/apimachinery";
 import type { FieldSet } from "@flotilla/apimachinery";
-import { withoutPath } from "./compare.ts";
+import { withoutPath } from "./matches-desired.ts";
 import type { ApplyOutcome } from "./delivery.ts";
 import { withoutSteps } from "./drift.ts";
 import type { FieldDrift } from "./drift.ts";

@@ -7,7 +7,7 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { prune } from "../interpreter/prune.ts";
 import type { LocatePods } from "../membership/locate-pods.ts";
-import { createFleet } from "../propagation/schedule/fleet.ts";
+import { createFleet } from "../propagation/schedule/fleet-view.ts";
 import { isTemplate } from "../propagation/templates/templates.ts";
 import { planNamespaceWorks } from "../propagation/namespaces/plan-namespace-works.ts";
 import type { Template } from "../propagation/templates/templates.ts";

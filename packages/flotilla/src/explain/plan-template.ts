@@ -15,7 +15,7 @@ import type { Interpreter } from "../interpreter/interpreter.ts";
 import { askedVersion } from "../propagation/match/align-selectors.ts";
 import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
-import { createFleet } from "../propagation/schedule/fleet.ts";
+import { createFleet } from "../propagation/schedule/fleet-view.ts";
 import { derivedNameProblem } from "../propagation/templates/derived-names.ts";
 import { isToBeScheduled, planPatch } from "../propagation/schedule/plan-patch.ts";
 import { planActivation } from "../propagation/match/lazy-activation.ts";

@@ -2,7 +2,7 @@ import { findCondition, isConditionTrue } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Progress } from "../definition/kind-definition.ts";
-import { conditionsOf } from "../definition/conditions.ts";
+import { conditionsOf } from "../definition/object-conditions.ts";
 import { viewOf } from "../definition/state-family.ts";
 
 /** A failed Job has not completed its run; a suspended one is not expected to. */

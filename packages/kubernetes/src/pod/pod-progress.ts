@@ -2,7 +2,7 @@ import { isConditionTrue } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Progress } from "../definition/kind-definition.ts";
-import { conditionsOf } from "../definition/conditions.ts";
+import { conditionsOf } from "../definition/object-conditions.ts";
 import { viewOf } from "../definition/state-family.ts";
 
 /** A pod is rolled out when it is ready or has succeeded. */

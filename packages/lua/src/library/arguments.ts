@@ -2,7 +2,7 @@
 import { toBytes } from "../byte-text.ts";
 import type { Machine } from "../machine.ts";
 import { formatNumber, parseNumber, toInt64 } from "../numbers.ts";
-import { Table } from "../table.ts";
+import { Table } from "../lua-table.ts";
 import { typeOf } from "../values.ts";
 import type { LuaFunction, LuaThrow, LuaType, LuaValue } from "../values.ts";
 

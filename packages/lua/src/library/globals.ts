@@ -1,6 +1,6 @@
 /** The global names of a script. Library tables are created on first use, fresh for every call. */
 import type { Machine } from "../machine.ts";
-import { Table } from "../table.ts";
+import { Table } from "../lua-table.ts";
 import type { LuaFunction, LuaValue } from "../values.ts";
 import { bind } from "./arguments.ts";
 import type { LibraryFunction } from "./arguments.ts";

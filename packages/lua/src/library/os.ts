@@ -1,5 +1,5 @@
 /** The two functions of the os library that Karmada offers. Local time is UTC, as in Karmada's containers. */
-import { Table } from "../table.ts";
+import { Table } from "../lua-table.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";
 

@@ -1,6 +1,6 @@
 /** The table library. */
 import { formatNumber } from "../numbers.ts";
-import type { Table } from "../table.ts";
+import type { Table } from "../lua-table.ts";
 import { isTrue, typeOf } from "../values.ts";
 import type { LuaValue } from "../values.ts";
 import type { Arguments, LibraryFunction } from "./arguments.ts";

@@ -8,7 +8,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
-import { entriesOf, jobTimes } from "../interpreter/fleet.ts";
+import { entriesOf, jobTimes } from "../interpreter/merged-status.ts";
 
 interface ContainerRecreateRequest extends KubernetesObject {
   spec?: JsonObject;

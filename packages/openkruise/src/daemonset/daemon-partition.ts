@@ -7,7 +7,7 @@ import { splitBudgetsEvenly, type Budgets } from "../divide/budgets.ts";
 import { splitByObserved } from "../divide/observed-partition.ts";
 import { digestOf, withStage } from "../divide/release.ts";
 import { rolloutOrderOf } from "../divide/rollout-order.ts";
-import { countsPerCluster, stayingOf } from "../divide/scope.ts";
+import { countsPerCluster, stayingOf } from "../divide/counted-pods.ts";
 import type { IntOrPercent } from "../divide/split-partition.ts";
 
 export interface PartitionedDaemonSet extends Workload {

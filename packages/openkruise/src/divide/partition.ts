@@ -26,7 +26,7 @@ import { planRollout } from "./plan-rollout.ts";
 import { digestOf, isPartitionRaised, stagedPartition, withStage } from "./release.ts";
 import { rolloutMembers, type MemberView } from "./rollout-members.ts";
 import { rolloutOrderOf } from "./rollout-order.ts";
-import { countsPerCluster, isDuplicated, stayingOf } from "./scope.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "./counted-pods.ts";
 import { keptPods, letThrough, partitionFor, sumOf, type IntOrPercent } from "./split-partition.ts";
 import { splitStage } from "./split-stage.ts";
 

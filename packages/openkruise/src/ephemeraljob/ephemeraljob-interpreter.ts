@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject } from "@flotilla/base";
 import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, ReferringContainer, StatusItem } from "@flotilla/kubernetes";
-import { jobTimes, sums } from "../interpreter/fleet.ts";
+import { jobTimes, sums } from "../interpreter/merged-status.ts";
 
 interface EphemeralJob extends KubernetesObject {
   spec?: { template?: { ephemeralContainers?: ReferringContainer[] } };

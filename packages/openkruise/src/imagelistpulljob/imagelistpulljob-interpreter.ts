@@ -5,7 +5,7 @@
 import { isObject, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { replaceStatus } from "@flotilla/kubernetes";
-import { entriesOf, jobTimes, sums } from "../interpreter/fleet.ts";
+import { entriesOf, jobTimes, sums } from "../interpreter/merged-status.ts";
 import { divideParallelism, pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 
 const COUNTERS = ["desired", "active", "completed", "succeeded"];

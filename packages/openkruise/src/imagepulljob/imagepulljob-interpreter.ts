@@ -5,8 +5,8 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject, omitEmpty } from "@flotilla/base";
 import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf, withSpecField } from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, Share, StatusItem } from "@flotilla/kubernetes";
-import { countsPerCluster, stayingOf } from "../divide/scope.ts";
-import { addNames, jobTimes, sums } from "../interpreter/fleet.ts";
+import { countsPerCluster, stayingOf } from "../divide/counted-pods.ts";
+import { addNames, jobTimes, sums } from "../interpreter/merged-status.ts";
 
 /** Common fields of jobs that pull images. */
 export interface PullJob extends KubernetesObject {

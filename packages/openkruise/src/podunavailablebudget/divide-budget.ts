@@ -6,7 +6,7 @@ import { defined, isObject, type DeepReadonly, type JsonObject } from "@flotilla
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { countOf, withSpecField } from "@flotilla/kubernetes";
 import type { Share } from "@flotilla/kubernetes";
-import { areWhole, countsPerCluster } from "../divide/scope.ts";
+import { areWhole, countsPerCluster } from "../divide/counted-pods.ts";
 import { inProportion, planAvailable, planUnavailable } from "./plan-parts.ts";
 import type { MemberPods } from "./plan-parts.ts";
 import { PROTECT_TOTAL_REPLICAS_ANNOTATION } from "./podunavailablebudget-versions.ts";

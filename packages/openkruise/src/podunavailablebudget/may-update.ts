@@ -4,7 +4,7 @@
  */
 import { PodUnavailableBudget } from "./podunavailablebudget-kind.ts";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
-import { checkBudget, isUnprotected } from "./check.ts";
+import { checkBudget, isUnprotected } from "./check-budget.ts";
 import { RELATED_BUDGET_ANNOTATION } from "./budget-pod-state.ts";
 import { unlessChanged } from "@flotilla/controller-runtime";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";

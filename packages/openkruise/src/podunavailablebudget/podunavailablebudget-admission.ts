@@ -12,10 +12,10 @@ import type { PubOperation } from "./podunavailablebudget-types.ts";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
-import { checkBudget, isUnprotected, withoutGrant } from "./check.ts";
+import { checkBudget, isUnprotected, withoutGrant } from "./check-budget.ts";
 import { RELATED_BUDGET_ANNOTATION, canResizeInPlace, mayBecomeUnavailable } from "./budget-pod-state.ts";
 import { budgetFor } from "./related.ts";
-import type { WorkloadRef } from "./scope.ts";
+import type { WorkloadRef } from "./budget-scope.ts";
 import { isKind } from "./workloads.ts";
 
 export function createBudgetAdmissions(options: KruiseWebhookOptions): AnyAdmission[] {

@@ -19,7 +19,7 @@ import type { Replicated } from "./budget-watches.ts";
 import { RELATED_BUDGET_ANNOTATION } from "./budget-pod-state.ts";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { readScope } from "./read-scope.ts";
-import type { Scope } from "./scope.ts";
+import type { Scope } from "./budget-scope.ts";
 import { planBudgetStatus } from "./podunavailablebudget-status.ts";
 import { SCALED_KINDS, createWorkloads } from "./workloads.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";

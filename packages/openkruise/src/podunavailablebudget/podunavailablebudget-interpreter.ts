@@ -2,7 +2,7 @@
 import { isObject, omitZero } from "@flotilla/base";
 import { countIn, isObserved, observedGenerationOf, reflectFields, replaceStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { podTimesOf, sums } from "../interpreter/fleet.ts";
+import { podTimesOf, sums } from "../interpreter/merged-status.ts";
 import { concernOf } from "../interpreter/concern.ts";
 import { divideBudget, type DividedBudget } from "./divide-budget.ts";
 

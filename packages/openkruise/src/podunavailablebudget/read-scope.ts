@@ -4,8 +4,8 @@ import type { Informer } from "@flotilla/controller-runtime";
 import { ownedBy } from "@flotilla/kubernetes";
 import type { Pod, ReadonlyPod } from "@flotilla/kubernetes";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
-import { scopeOf } from "./scope.ts";
-import type { Scope, Workload, WorkloadRef } from "./scope.ts";
+import { scopeOf } from "./budget-scope.ts";
+import type { Scope, Workload, WorkloadRef } from "./budget-scope.ts";
 import type { Workloads } from "./workloads.ts";
 
 /** Workloads are looked up first, because some need a request. */

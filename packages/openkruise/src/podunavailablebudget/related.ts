@@ -1,8 +1,8 @@
 /** The budget of a pod. Pure. */
 import { matchesLabels } from "@flotilla/apimachinery";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
-import { budgetSelector } from "./scope.ts";
-import type { WorkloadRef } from "./scope.ts";
+import { budgetSelector } from "./budget-scope.ts";
+import type { WorkloadRef } from "./budget-scope.ts";
 import { isSameWorkload } from "./workloads.ts";
 
 /**

@@ -17,7 +17,7 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import type { Informers } from "@flotilla/controller-runtime";
-import type { Workload, WorkloadRef } from "./scope.ts";
+import type { Workload, WorkloadRef } from "./budget-scope.ts";
 
 type Replicated = KubernetesObject & { spec?: { replicas?: number } };
 

@@ -14,7 +14,7 @@ import {
   textOf,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { addNames } from "../interpreter/fleet.ts";
+import { addNames } from "../interpreter/merged-status.ts";
 
 interface ResourceDistribution extends KubernetesObject {
   status?: JsonObject;

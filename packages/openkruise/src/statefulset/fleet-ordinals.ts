@@ -14,7 +14,7 @@ import { formatSpans, gapsIn, joinSpans, parseSpans } from "./ordinal-spans.ts";
 import { LEAVING_ORDINALS, planOrdinals, type OrdinalSet, type Ownership } from "./plan-fleet-ordinals.ts";
 import { digestOf, isPartitionRaised, withAnnotation, withStage } from "../divide/release.ts";
 import { doing, rejectRolloutOrder } from "../divide/rollout-order.ts";
-import { countsPerCluster, isDuplicated, stayingOf } from "../divide/scope.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "../divide/counted-pods.ts";
 
 type Copy = DeepReadonly<OrdinalSet>;
 

@@ -8,7 +8,7 @@ import { withSpecField } from "@flotilla/kubernetes";
 import type { PodTemplateShape, Share, Workload } from "@flotilla/kubernetes";
 import { digestOf, stageIn, withStage } from "../divide/release.ts";
 import { rolloutOrderOf, type RolloutOrder } from "../divide/rollout-order.ts";
-import { countsPerCluster, isDuplicated, stayingOf } from "../divide/scope.ts";
+import { countsPerCluster, isDuplicated, stayingOf } from "../divide/counted-pods.ts";
 import { isElastic, shareSubsets, type Subset, type SubsetShare } from "./subset-shares.ts";
 import { splitStage } from "../divide/split-stage.ts";
 

@@ -7,7 +7,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { withSpecField } from "@flotilla/kubernetes";
 import type { Share } from "@flotilla/kubernetes";
-import { areWhole, countsPerCluster } from "../divide/scope.ts";
+import { areWhole, countsPerCluster } from "../divide/counted-pods.ts";
 import { splitUpdated, sumOf } from "../divide/split-partition.ts";
 
 export interface DividedSpread extends KubernetesObject {

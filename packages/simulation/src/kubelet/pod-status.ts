@@ -10,7 +10,7 @@ import { formatTime, defined, omitZero, omitEmpty } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { behaviourOf, initBehaviourOf } from "./behaviour.ts";
 import type { Behaviour } from "./behaviour.ts";
-import { mergeConditions, withConditions } from "./conditions.ts";
+import { mergeConditions, withConditions } from "./pod-conditions.ts";
 import { stepContainer, terminatedOf, waiting } from "./container.ts";
 import type { ContainerSituation, Step } from "./container.ts";
 import { reportedImage } from "./images.ts";

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isObject, omitZero, defined } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { compareAnswer } from "./compare.ts";
+import { compareAnswer } from "./compare-answer.ts";
 import { Bindings, UnknownValueError } from "./placeholders.ts";
 import { contains, reduce } from "./reduce.ts";
 import type { Answer, RecordedRequest, Scenario, Step } from "./scenario.ts";

@@ -7,7 +7,7 @@ import {
   differenceInOrder,
   differenceInResults,
   differenceInState,
-} from "./compare.ts";
+} from "./compare-states.ts";
 import { LATER, pathOf } from "./kinds.ts";
 import { NAMESPACE, startMember, type ScenarioMember } from "./member.ts";
 import { observe } from "./observe.ts";

@@ -5,8 +5,8 @@ import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { counted, defineCheck, listed } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { counted, defineCheck, listed } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 
 export interface Use {

@@ -4,9 +4,9 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { reportAutoscaler, reportCron, targetOfAutoscaler, unreadMembers } from "../../health/autoscalers.ts";
 import { reportQuota } from "../../health/federated-quotas.ts";
-import { wordOf } from "../../members/types.ts";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { wordOf } from "../../members/served-types.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 
 interface ScalingFacts {
   autoscalers: readonly DeepReadonly<FederatedHpa>[];

@@ -3,9 +3,9 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
-import { wordOf } from "../../members/types.ts";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding, Moment } from "../check.ts";
+import { wordOf } from "../../members/served-types.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding, Moment } from "../doctor-check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";

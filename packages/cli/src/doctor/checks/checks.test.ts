@@ -9,8 +9,8 @@ import type {
 } from "@flotilla/karmada";
 import type { ManagedCluster } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
-import { verdictOf } from "../check.ts";
-import type { Judgement, Verdict } from "../check.ts";
+import { verdictOf } from "../doctor-check.ts";
+import type { Judgement, Verdict } from "../doctor-check.ts";
 import { agentsCheck } from "./agents.ts";
 import { apisCheck } from "./apis.ts";
 import type { Use } from "./apis.ts";

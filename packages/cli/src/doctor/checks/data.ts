@@ -5,9 +5,9 @@
 import { join } from "node:path";
 import { formatAge, HUB } from "@flotilla/apimachinery";
 import { kubeconfigPath, lastSnapshotPath } from "../../data-directory.ts";
-import { defineCheck } from "../check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import { isHere } from "../context.ts";
-import type { DoctorFinding } from "../check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 
 export interface DataFacts {
   directory: string;

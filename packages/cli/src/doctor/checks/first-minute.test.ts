@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import type { Judgement } from "../check.ts";
+import type { Judgement } from "../doctor-check.ts";
 import { bindingsCheck } from "./bindings.ts";
 import { workloadsCheck } from "./workloads.ts";
 import { worksCheck } from "./works.ts";

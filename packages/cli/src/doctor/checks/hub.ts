@@ -5,10 +5,10 @@ import type { ControllersState } from "../../health/controllers-state.ts";
 import { explainHubCheck, failedChecksOf, HUB_CHECKS_PATH } from "../../hub-checks.ts";
 import { startCommandOf } from "../../data-directory.ts";
 import { KUBERNETES_VERSION } from "../../version.ts";
-import { defineCheck } from "../check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import { isHere } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
-import type { DoctorFinding } from "../check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 import { samplesOf } from "../../health/metrics-samples.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 

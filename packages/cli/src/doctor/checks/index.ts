@@ -2,7 +2,7 @@
  * All checks, in report order. New checks are added here, with their tests beside them; a test compares docs/doctor.md
  * with this list.
  */
-import type { DoctorCheck } from "../check.ts";
+import type { DoctorCheck } from "../doctor-check.ts";
 import { agentsCheck } from "./agents.ts";
 import { apisCheck } from "./apis.ts";
 import { autoscalingCheck } from "./autoscaling.ts";

@@ -4,8 +4,8 @@ import { RBAC_GENERATOR_REQUEST_PREFIX } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 
 export interface JoinFacts {
   managed: readonly DeepReadonly<ManagedCluster>[];

@@ -8,9 +8,9 @@ import {
 } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { wordOf } from "../../members/types.ts";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { wordOf } from "../../members/served-types.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 import type { ServedKinds } from "@flotilla/flotilla";
 import { typesOfHub } from "../../members/types-of-hub.ts";
 import { misdirectingPolicies } from "./bindings.ts";

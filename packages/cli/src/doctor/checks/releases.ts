@@ -23,10 +23,10 @@ import { failingNow, ofExisting, readRuleEvents } from "../../health/rule-events
 import type { RuleEvent } from "../../health/rule-events.ts";
 import { isForbidden } from "../../members/members-places.ts";
 import { createObjectReader } from "../../status/object-reader.ts";
-import { wordOf } from "../../members/types.ts";
-import { counted, defineCheck, listed } from "../check.ts";
+import { wordOf } from "../../members/served-types.ts";
+import { counted, defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
-import type { DoctorFinding } from "../check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 
 /** What a selector selects. */
 export interface Selected {

@@ -2,8 +2,8 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { KUBERNETES_VERSION } from "../../version.ts";
-import { counted, defineCheck, listed } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { counted, defineCheck, listed } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 
 /** Kubernetes serves an API for at least three minor versions after deprecating it. */

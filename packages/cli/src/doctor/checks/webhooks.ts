@@ -12,8 +12,8 @@ import { brokenPrograms, hubProgramsOf, isFailing, isUnavailable } from "../../h
 import type { HubPrograms } from "../../health/hub-programs.ts";
 import { samplesOf } from "../../health/metrics-samples.ts";
 import type { Sample } from "../../health/metrics-samples.ts";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 import { askRaw } from "../raw-answers.ts";
 
 export interface WebhookFacts extends HubPrograms {

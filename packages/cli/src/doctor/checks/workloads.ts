@@ -10,9 +10,9 @@ import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
-import { wordOf } from "../../members/types.ts";
-import { counted, defineCheck } from "../check.ts";
-import type { DoctorFinding } from "../check.ts";
+import { wordOf } from "../../members/served-types.ts";
+import { counted, defineCheck } from "../doctor-check.ts";
+import type { DoctorFinding } from "../doctor-check.ts";
 
 export interface WorkloadFacts {
   bindings: readonly DeepReadonly<ResourceBinding>[];

@@ -1,6 +1,6 @@
 /** Finds Retain rules that take the partition, the replicas or the update strategy from the hub. */
 import { LEFT_TO_MEMBERS } from "@flotilla/flotilla";
-import { checkManifests } from "../../interpret/check.ts";
+import { checkManifests } from "../../interpret/check-manifests.ts";
 import { customizationsOf } from "../customizations.ts";
 import { defineRule } from "../rule.ts";
 

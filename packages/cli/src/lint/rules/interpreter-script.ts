@@ -1,6 +1,6 @@
 /** Finds interpreter scripts that the hub would reject or warn about. */
-import { checkManifests, ONLY_ONE_ACCEPTED } from "../../interpret/check.ts";
-import type { CheckedManifest } from "../../interpret/check.ts";
+import { checkManifests, ONLY_ONE_ACCEPTED } from "../../interpret/check-manifests.ts";
+import type { CheckedManifest } from "../../interpret/check-manifests.ts";
 import { customizationsOf } from "../customizations.ts";
 import { defineRule } from "../rule.ts";
 import { isAboutRetain } from "./interpreter-retains-release.ts";

@@ -4,7 +4,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { compileAffinity } from "../policies/cluster-affinity.ts";
 import type { ClusterAffinity } from "../policies/cluster-affinity.ts";
-import { servedKinds } from "../schedule/fleet.ts";
+import { servedKinds } from "../schedule/fleet-view.ts";
 import { servedKey } from "../schedule/framework.ts";
 
 type Spec = DeepReadonly<Partial<Pick<PropagationPolicy["spec"], "placement" | "resourceSelectors">>>;

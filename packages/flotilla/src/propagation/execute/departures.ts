@@ -9,7 +9,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isContainer } from "../../delivery/holdings.ts";
+import { isContainer } from "../../delivery/container-contents.ts";
 import { idOfKey } from "@flotilla/controller-runtime";
 import type { Informer } from "@flotilla/controller-runtime";
 import { manifestsOf } from "../members/member-objects.ts";

@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { exceededByCreation, letThrough, ROLLOUT_STAGE } from "@flotilla/openkruise";
-import { holdsIn } from "../../delivery/compare.ts";
+import { holdsIn } from "../../delivery/matches-desired.ts";
 import { StoppedWriteError } from "../../delivery/stopped-write.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;

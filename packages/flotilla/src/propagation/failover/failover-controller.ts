@@ -21,7 +21,7 @@ import type { BindingScope } from "../bindings/binding-scope.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
 import { resourceOf } from "../bindings/resource-of.ts";
 import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
-import { createFleet } from "../schedule/fleet.ts";
+import { createFleet } from "../schedule/fleet-view.ts";
 import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import type { WorkloadGroups } from "../schedule/workload-groups.ts";

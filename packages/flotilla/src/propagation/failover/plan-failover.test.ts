@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Cluster, ResourceBinding } from "@flotilla/karmada";
 import type { Taint } from "@flotilla/apimachinery/facts/core-v1.ts";
 import { makeBinding, makeCluster, makeDeployment } from "@flotilla/testing/builders.ts";
-import { createFleet } from "../schedule/fleet.ts";
+import { createFleet } from "../schedule/fleet-view.ts";
 import { planTask, type Departure } from "./departure.ts";
 import { replacementProblem } from "./find-replacement.ts";
 import { parseSince, planApplicationFailover, planSinceRecord, WELL } from "./plan-application-failover.ts";

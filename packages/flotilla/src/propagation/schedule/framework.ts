@@ -3,7 +3,7 @@
  *
  * The view is created once per cycle and never changes; everything that depends on the binding alone is computed there,
  * so a plugin costs only its reads of one cluster. Values that depend on a cluster alone are read when the cluster
- * changes (`fleet.ts`).
+ * changes (`fleet-view.ts`).
  */
 import type { Placement as ApiPlacement } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import type { ResourceBindingSpec, ResourceBindingStatus } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";

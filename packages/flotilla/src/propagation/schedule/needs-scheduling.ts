@@ -5,7 +5,7 @@
 import { equalJson, isObject, type DeepReadonly } from "@flotilla/base";
 import type { ScheduleType } from "../meter.ts";
 import { isDivisible, isFresh, strategyOf } from "./assign.ts";
-import type { Fleet } from "./fleet.ts";
+import type { Fleet } from "./fleet-view.ts";
 import { isWorkload, type BindingSpecView, type BindingStatusView, type Placement } from "./framework.ts";
 import { APPLIED_PLACEMENT } from "@flotilla/karmada";
 

@@ -12,7 +12,7 @@ import { isPurgedDirectly } from "../bindings/target-clusters.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
 import type { ClusterVerdict } from "./candidate.ts";
 import type { CycleMeter } from "../meter.ts";
-import { createFleet, type Fleet } from "./fleet.ts";
+import { createFleet, type Fleet } from "./fleet-view.ts";
 import { affinityOf, type BindingSpecView, type CycleAffinity } from "./framework.ts";
 import type { ClusterView } from "./fleet-cluster.ts";
 import { clustersOfNamedPods, namedPodsOf } from "../pods-to-delete/named-pods.ts";

@@ -22,7 +22,7 @@ import { resourceOf } from "../bindings/resource-of.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
 import { describeNotPlaced, describePlaced } from "./describe-decision.ts";
-import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet.ts";
+import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet-view.ts";
 import { scheduleType } from "./needs-scheduling.ts";
 import { planEvents, planReported, reportedBy, type Reported } from "./plan-events.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";

@@ -9,7 +9,7 @@ import { assignReplicas, strategyOf, type AssignedCluster, type Candidate } from
 import { byPreference, type ClusterVerdict, type ScoredCandidate } from "./candidate.ts";
 import type { CycleMeter, CycleStep } from "../meter.ts";
 import { PluginTimes, TimedCluster } from "./cycle-meter.ts";
-import type { Fleet } from "./fleet.ts";
+import type { Fleet } from "./fleet-view.ts";
 import type { FleetCluster } from "./fleet-cluster.ts";
 import {
   createView,

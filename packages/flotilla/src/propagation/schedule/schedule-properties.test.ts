@@ -2,7 +2,7 @@
 import { omitZero } from "@flotilla/base";
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createFleet } from "./fleet.ts";
+import { createFleet } from "./fleet-view.ts";
 import type { BindingSpecView, Placement } from "./framework.ts";
 import type { ClusterView } from "./fleet-cluster.ts";
 import { planSchedule, type SchedulePlan } from "./plan-schedule.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ScoredCandidate } from "./candidate.ts";
-import { readCluster } from "./fleet.ts";
+import { readCluster } from "./fleet-view.ts";
 import type { Placement } from "./framework.ts";
 import { selectClusters } from "./select-clusters.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readCluster } from "../fleet.ts";
+import { readCluster } from "../fleet-view.ts";
 import {
   affinityOf,
   createView,

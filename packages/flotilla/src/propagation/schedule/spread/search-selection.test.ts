@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { byPreference, sumAvailable, type ScoredCandidate } from "../candidate.ts";
-import { readCluster } from "../fleet.ts";
+import { readCluster } from "../fleet-view.ts";
 import { findViolation, readSpread, type Dimension } from "./dimensions.ts";
 import { searchSelection } from "./search-selection.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { alignColumns, cellText, mergeColumns, placesIn, readTable } from "./table.ts";
-import type { TableColumn } from "./table.ts";
+import { alignColumns, cellText, mergeColumns, placesIn, readTable } from "./merged-table.ts";
+import type { TableColumn } from "./merged-table.ts";
 
 const column = (name: string, priority = 0): TableColumn => ({ name, priority, isName: name === "Name" });
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFleet, readCluster, updateFleet } from "./fleet.ts";
+import { createFleet, readCluster, updateFleet } from "./fleet-view.ts";
 import type { ClusterView } from "./fleet-cluster.ts";
 
 const cluster = (name: string, more: Partial<ClusterView["metadata"]> = {}): ClusterView => ({

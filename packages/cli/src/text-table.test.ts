@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { renderTable } from "./table.ts";
+import { renderTable } from "./text-table.ts";
 import { displayWidth } from "./text-layout.ts";
 
 const NAME = "a-member-with-the-longest-name-that-kubernetes-allows-in-paris-1";

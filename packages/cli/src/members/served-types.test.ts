@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { findNamesakes, findTypes, idOf, knownNames, titleOf, wordOf } from "./types.ts";
-import type { ServedType } from "./types.ts";
+import { findNamesakes, findTypes, idOf, knownNames, titleOf, wordOf } from "./served-types.ts";
+import type { ServedType } from "./served-types.ts";
 
 const served = (
   group: string,

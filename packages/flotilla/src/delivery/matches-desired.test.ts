@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { holdsIn, withoutPath } from "./compare.ts";
+import { holdsIn, withoutPath } from "./matches-desired.ts";
 
 const cases: Record<string, { desired: unknown; observed: unknown; want: boolean }> = {
   "a default that the member added is not a difference": {

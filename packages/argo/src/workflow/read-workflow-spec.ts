@@ -3,7 +3,7 @@
  * of ignored, and the Workflow ends with the phase Error, as in Argo for an invalid one. Pure.
  */
 import type { JsonObject } from "@flotilla/base";
-import { tasksIn } from "./conditions.ts";
+import { tasksIn } from "./task-expressions.ts";
 import { parseDurationMs } from "./durations.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./workflow-names.ts";
 import { taskOrder } from "./task-order.ts";

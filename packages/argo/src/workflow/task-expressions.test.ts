@@ -1,6 +1,6 @@
 /** `when` and `depends`. */
 import { expect, test } from "vitest";
-import { holds, isWhen, tasksIn } from "./conditions.ts";
+import { holds, isWhen, tasksIn } from "./task-expressions.ts";
 import { describeDuration, parseDurationMs } from "./durations.ts";
 
 const whens: Record<string, boolean> = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { compareResults, equalGolden } from "./compare.ts";
+import { compareResults, equalGolden } from "./compare-results.ts";
 import type { GoldenCase } from "./golden.ts";
 
 describe("a result", () => {

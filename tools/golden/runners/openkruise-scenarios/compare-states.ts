@@ -1,6 +1,6 @@
 /** Compares the state observed after a step with its recording, and describes the differences. */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
-import { equalGolden } from "../../compare.ts";
+import { equalGolden } from "../../compare-results.ts";
 import { comparedKruiseText } from "../../message-dumps.ts";
 import type { Observation } from "./observe.ts";
 import type { During, Outcome, Result } from "./scenario.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createCache } from "../store/create-cache.ts";
 import { createMemoryEngine } from "../store/memory-engine.ts";
-import { createServiceHoldings } from "./holdings.ts";
+import { createServiceHoldings } from "./service-holdings.ts";
 
 test("the holdings of a removed cluster are dropped", async () => {
   const holdings = createServiceHoldings(await createCache(createMemoryEngine()));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Json } from "@flotilla/base";
-import { compareResult, renderDifferences } from "./compare.ts";
+import { compareResult, renderDifferences } from "./compare-result.ts";
 
 const cases: Record<string, { name: string; want: Json; have: Json; paths: string[] }> = {
   "equal values do not differ": {

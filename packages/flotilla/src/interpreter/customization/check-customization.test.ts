@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { checkCustomization } from "./check.ts";
+import { checkCustomization } from "./check-customization.ts";
 import type { RuleField } from "./customization-rules.ts";
 import { makeCustomization } from "./test-customization.ts";
 

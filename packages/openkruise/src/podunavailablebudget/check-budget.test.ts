@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PodUnavailableBudgetStatus } from "@flotilla/apimachinery/facts/policy-kruise-v1alpha1.ts";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { checkBudget, withoutGrant } from "./check.ts";
+import { checkBudget, withoutGrant } from "./check-budget.ts";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 
