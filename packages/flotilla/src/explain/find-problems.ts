@@ -15,6 +15,7 @@ import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-n
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
 import { retainProblems } from "./retain-problems.ts";
+import { EARLIER_RUN } from "../propagation/match/plan-application.ts";
 import { leavesOnDrain } from "../propagation/failover/plan-cluster-failover.ts";
 import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
@@ -84,7 +85,11 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
           },
     );
   for (const what of found)
-    if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0")) problems.push({ what, try: fixForError(what) });
+    if (what.includes(EARLIER_RUN)) {
+      const [cause = "", fix = ""] = what.split("; ");
+      problems.push({ what: cause, try: fix });
+    } else if (!what.startsWith(unscheduled?.replace(/\.$/, "") ?? "\0"))
+      problems.push({ what, try: fixForError(what) });
   if (binding) {
     problems.push(...bindingProblems(binding, isUncopied));
     // A policy that is gone cannot be corrected.

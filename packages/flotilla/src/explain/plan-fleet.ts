@@ -124,14 +124,41 @@ export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[]
     (work) => idOfManifest(work),
   );
   return plan.templates
-    .flatMap(({ template, works, binding }) => {
+    .flatMap(({ template, works, binding, replacesRun }) => {
       const before = [...works.before, ...(goneById.get(idOf(template)) ?? [])];
+      if (replacesRun) return planReplaced(before, works.after, template);
       const changes = compareWorks(before, works.after, template);
       // A run that begins is not worth a note.
       return before.length === 0 ? changes : changes.map((change) => withRunNote(change, works.after, binding));
     })
     .sort((a, b) => compareText(keyOf(a), keyOf(b)));
 }
+
+/** Of an object that runs once, with copies of a deleted one: each is created again, also if no field changes. */
+function planReplaced(
+  before: readonly DeepReadonly<Work>[],
+  after: readonly DeepReadonly<Work>[],
+  template: Template,
+): MemberChange[] {
+  const had = new Set(before.map(placeOf));
+  const replaced = compareWorks([], after, template).map((change): MemberChange =>
+    had.has(`${executionNamespace(change.cluster)}/${nameIn(after, change.cluster)}`)
+      ? { ...change, action: "update", fields: [], note: "the finished one of before is deleted, and this one runs" }
+      : change,
+  );
+  const kept = new Set(after.map(placeOf));
+  return [
+    ...replaced,
+    ...compareWorks(
+      before.filter((work) => !kept.has(placeOf(work))),
+      [],
+      template,
+    ),
+  ];
+}
+
+const nameIn = (works: readonly DeepReadonly<Work>[], cluster: string): string =>
+  works.find(({ metadata }) => metadata.namespace === executionNamespace(cluster))?.metadata.name ?? "";
 
 function withRunNote(
   change: MemberChange,

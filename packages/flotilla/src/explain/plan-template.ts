@@ -13,6 +13,7 @@ import { InterpretError } from "@flotilla/kubernetes";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { askedVersion } from "../propagation/match/align-selectors.ts";
+import { earlierRunProblem } from "../propagation/match/plan-application.ts";
 import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
 import { createFleet } from "../propagation/schedule/fleet-view.ts";
@@ -77,6 +78,8 @@ export interface TemplatePlan {
   release?: DeepReadonly<FleetRollout>;
   /** A quota has no room for what it would add; `problems` says which. */
   isOverQuota?: true;
+  /** The finished copies of a deleted object of this name are deleted, and this one runs. */
+  replacesRun?: true | undefined;
   /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
@@ -95,7 +98,14 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
       : { template: given, binding: before };
   const { template, binding } = bound;
   const worksBefore = before ? views.worksOf(before) : [];
-  const plan: TemplatePlan = { template, match, before, works: { before: worksBefore, after: worksBefore }, problems };
+  const plan: TemplatePlan = {
+    template,
+    match,
+    before,
+    works: { before: worksBefore, after: worksBefore },
+    problems,
+    replacesRun: bound.replacesRun,
+  };
   if (!binding) return plan;
 
   const schedule = isToBeScheduled(binding) ? scheduleOf(deps, binding) : undefined;
@@ -111,7 +121,9 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     problems.push(overQuota(held.refusal).message);
     return { ...plan, binding: scheduled, schedule, isOverQuota: true };
   }
-  const dispatch = await planCopies(deps, scheduled, template, worksBefore, problems);
+  // Copies of another run say nothing about this one.
+  const own = plan.replacesRun ? [] : worksBefore;
+  const dispatch = await planCopies(deps, scheduled, template, own, problems);
   return {
     ...plan,
     binding: scheduled,
@@ -156,7 +168,7 @@ async function bind(
   policy: Policy,
   before: Binding | undefined,
   problems: string[],
-): Promise<{ template: Template; binding: Binding | undefined }> {
+): Promise<{ template: Template; binding: Binding | undefined; replacesRun?: true | undefined }> {
   const asked = views.policies.original(policy);
   const version = asked ? askedVersion(asked, given) : given.apiVersion;
   const { kind, metadata } = given;
@@ -193,6 +205,11 @@ async function bind(
     );
     return { template, binding: before };
   }
+  const earlierRun = before && conflict === "left" ? earlierRunProblem(before) : undefined;
+  if (earlierRun !== undefined) {
+    problems.push(earlierRun);
+    return { template, binding: before };
+  }
   const own = conflict ? undefined : before;
   const activation = planActivation(policy, spoken, own);
   try {
@@ -211,7 +228,11 @@ async function bind(
     const binding = own ? mergeBinding(own, desired) : desired;
     if (activation.when === "now")
       // Its copies are held back too, which has its own problem.
-      return { template, binding: views.quotaRoom.refusalOf(own, binding) === undefined ? binding : own };
+      return {
+        template,
+        binding: views.quotaRoom.refusalOf(own, binding) === undefined ? binding : own,
+        replacesRun: conflict === "left" ? true : undefined,
+      };
     if (binding !== own)
       problems.push(
         `policy ${policy.metadata.name} activates lazily: its changes take effect with the next change of the template`,

@@ -3,6 +3,7 @@ import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karm
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { runsOnce } from "@flotilla/flotilla";
 import { wordOf } from "../../members/served-types.ts";
 import { counted, defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding, Moment } from "../doctor-check.ts";
@@ -60,7 +61,9 @@ export const bindingsCheck = defineCheck<BindingFacts>({
         return [
           {
             ...findingOf(binding, left.seen),
-            fix: "Delete the binding, which deletes the copies on members, or apply the object again, which takes them over.",
+            fix: runsOnce(spec.resource)
+              ? "Delete the binding, which deletes the copies on members; a new object of this name runs when they are finished or deleted."
+              : "Delete the binding, which deletes the copies on members, or apply the object again, which takes them over.",
             commands: [left.command],
           },
         ];

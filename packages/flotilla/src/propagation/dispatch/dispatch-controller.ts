@@ -23,6 +23,7 @@ import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@f
 import { bindingKeyOf, isAtHome, stageName } from "../bindings/binding-scope.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import type { ReportRuleFailure } from "../rules/rule-failures.ts";
+import { runsOnce } from "../jobs/finished-run.ts";
 import { namedPodsOf, namedPodsProblem } from "../pods-to-delete/named-pods.ts";
 import { RELIST_RETRY_MS } from "../templates/templates.ts";
 import type { Templates } from "../templates/templates.ts";
@@ -166,13 +167,15 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       // The deletion of the template deletes the binding that it owns, and finalize cleans up. A binding that it does
-      // not own any longer stays, and so do the copies, until it is deleted, or a new object of that name takes it over.
-      if (!template) {
-        notice(binding, key, TEMPLATE_FOUND, orphanNotice(binding));
+      // not own any longer stays, and so do the copies, until it is deleted, or a new object of that name takes it over;
+      // one that runs once replaces it.
+      const isOther = template !== undefined && template.metadata.uid !== binding.spec.resource.uid;
+      if (!template || (isOther && runsOnce(template))) {
+        notice(binding, key, TEMPLATE_FOUND, orphanNotice(binding, isOther));
         return done;
       }
       // A new object of the same name gets its own binding first.
-      if (template.metadata.uid !== binding.spec.resource.uid) return done;
+      if (isOther) return done;
       notice(binding, key, TEMPLATE_FOUND, undefined);
 
       const works = deps.worksOf(binding);

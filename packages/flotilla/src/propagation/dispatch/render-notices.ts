@@ -49,18 +49,21 @@ export const RETURN_ADVICE = "release the previous template to replace them";
 
 /**
  * For a binding whose template the hub does not have. Garbage collection deletes one that has an owner; a deletion that
- * orphans dependents removes the owner. Whether someone asked for that is not recorded: the copies stay.
+ * orphans dependents removes the owner. Whether someone asked for that is not recorded: the copies stay. `hasNamesake`: a
+ * new object has the name.
  */
-export function orphanNotice(binding: DeepReadonly<ResourceBinding>): Notice | undefined {
+export function orphanNotice(binding: DeepReadonly<ResourceBinding>, hasNamesake: boolean): Notice | undefined {
   const { resource } = binding.spec;
   if (controllerOf(binding)) return undefined;
   const cause =
     resource.kind === "Job"
       ? "by --cascade=orphan, or without a propagation policy, which the API takes for the same of a Job"
       : "by --cascade=orphan";
+  const object = `${resource.kind} ${resource.name}`;
+  const subject = hasNamesake ? `the ${object} of the hub is a new one, that of the copies` : object;
   return {
     status: "False",
     reason: "NoTemplate",
-    message: `${resource.kind} ${resource.name} is not on the hub, and nothing owns its binding, so members keep the copies; a deletion leaves it so ${cause}`,
+    message: `${subject} is not on the hub, and nothing owns its binding, so members keep the copies; a deletion leaves it so ${cause}`,
   };
 }

@@ -33,15 +33,23 @@ export function runsAgain({ metadata }: Pick<RunView, "metadata">): boolean {
 
 /** A target that has not reported may still have to run. */
 export function isFinishedRun(binding: RunView): boolean {
-  const { spec, status } = binding;
+  return (
+    runsOnce(binding.spec.resource) && !runsAgain(binding) && reported(binding) > 0 && runningOn(binding).length === 0
+  );
+}
+
+const reported = ({ status }: RunView): number => status?.aggregatedStatus?.length ?? 0;
+
+/** The members on which an object that runs once is not finished, or has not reported that it is. */
+export function runningOn({ spec, status }: RunView): string[] {
   const { apiVersion, kind } = spec.resource;
   const isFinished = rules.get(`${parseApiVersion(apiVersion).group}/${kind}`);
   const items = status?.aggregatedStatus ?? [];
-  if (!isFinished || items.length === 0 || runsAgain(binding)) return false;
   const finished = new Set(
-    items.flatMap(({ clusterName, status: reported }) =>
-      isObject(reported) && isFinished(reported) ? [clusterName] : [],
-    ),
+    items.flatMap(({ clusterName, status: said }) => (isObject(said) && isFinished?.(said) ? [clusterName] : [])),
   );
-  return finished.size === items.length && (spec.clusters ?? []).every(({ name }) => finished.has(name));
+  const members = new Set(
+    [...(spec.clusters ?? []), ...items.map(({ clusterName: name }) => ({ name }))].map(({ name }) => name),
+  );
+  return [...members].filter((name) => !finished.has(name));
 }

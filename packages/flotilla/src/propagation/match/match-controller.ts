@@ -26,7 +26,7 @@ import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import { quotaRejection } from "../../quota/quota-enforcement.ts";
 import { hasMoreRoom } from "../../quota/quota-room.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
-import { defineKeyedController, done, watch } from "@flotilla/controller-runtime";
+import { defineKeyedController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, Lister, ReconcileContext, Result, Source } from "@flotilla/controller-runtime";
 import { clusterScope, namespacedScope, scopeIn } from "../bindings/binding-scope.ts";
 import type { PipelineMeter } from "../meter.ts";
@@ -84,6 +84,8 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
   const takenNames = createTakenNames();
   /** Templates whose requests a FederatedResourceQuota rejects, until it has room or they change. */
   const overQuota = new Map<string, TemplateKey>();
+  /** Templates that wait for the run of a deleted object of their name. */
+  const awaitingRuns = new Set<string>();
   /** Templates whose binding was deleted, until their next reconcile, which the deletion causes. */
   const withoutBinding = new Set<string>();
   const affectedBy = (found: readonly Policy[]): TemplateKey[] =>
@@ -134,6 +136,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     changes.forget(template);
     tally.wait(key, undefined);
     takenNames.leave(key);
+    awaitingRuns.delete(idOf(key));
     overQuota.delete(idOf(key));
     const binding = bindingOf(key);
     if (binding && !bindingConflict(binding, template))
@@ -156,16 +159,27 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     const plan = planApplication({ key, template, selected, policy, preempted, needs, binding: bindingOf(key) });
     if (plan.outcome === "rejected") {
       if (plan.isNameTaken) takenNames.wait(key);
+      if (plan.awaitsRun) awaitingRuns.add(idOf(key));
+      else awaitingRuns.delete(idOf(key));
       changes.failed(template, policy, plan.message);
       tally.wait(key, { policy, template, reason: plan.reason, message: plan.message });
       return "refused"; // What it waits for enqueues it again.
     }
     takenNames.leave(key);
+    awaitingRuns.delete(idOf(key));
     const claim = (): Promise<void> => writeClaim(key, template, match, plan.claimDigest, signal);
     const claimsInParallel = plan.outcome === "bound" && plan.claimsInParallel;
     if (!claimsInParallel) await claim();
     // The deletion of that binding enqueues the key again.
     if (plan.outcome === "claimed until the earlier binding is gone") return done;
+    if (plan.outcome === "replaces an earlier run") {
+      changes.replaced(template, plan.message);
+      log.info("earlier run replaced", { binding: plan.earlier.metadata.name });
+      const { uid, namespace, name } = plan.earlier.metadata;
+      const { kind } = scopeIn(namespace);
+      await unlessChanged(client.delete(kind, { cluster: hub, namespace, name }, { preconditions: { uid }, signal }));
+      return done;
+    }
     if (plan.outcome === "claimed until the template changes") {
       if (!preempted) changes.applied(template, policy);
       if (plan.own) await claims.write(plan.own, scopeIn(key.namespace).kind, policy, plan.digest, signal);
@@ -279,8 +293,10 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       ...[namespacedScope, clusterScope].map((scope) =>
         watch<ResourceBinding, TemplateKey>(scope.kind, ({ object, old, deleted }) => {
           const { apiVersion, kind, namespace, name } = object.spec.resource;
-          if (!deleted && (!old || equalJson(marksOf(old), marksOf(object)))) return [];
+          const isMarked = deleted || (old !== undefined && !equalJson(marksOf(old), marksOf(object)));
+          if (!isMarked && awaitingRuns.size === 0) return [];
           const key = keyOfTemplate({ apiVersion, kind, metadata: { name, namespace: namespace || undefined } });
+          if (!isMarked && !awaitingRuns.has(idOf(key))) return [];
           if (deleted) withoutBinding.add(idOf(key));
           return [key, ...takenNames.waitingFor(key)];
         }),
@@ -296,6 +312,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
         withoutBinding.delete(idOf(key));
         tally.wait(key, undefined);
         takenNames.leave(key);
+        awaitingRuns.delete(idOf(key));
         overQuota.delete(idOf(key));
         return done;
       }

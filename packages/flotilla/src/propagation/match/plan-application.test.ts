@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { POLICY_ID } from "@flotilla/karmada";
 import { makeBinding, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import type { TemplateKey } from "../templates/templates.ts";
@@ -24,6 +25,23 @@ const bindingOwnedBy = (apiVersion: string, uid: string) =>
     )
     .build();
 const own = bindingOwnedBy("apps/v1", "uid-1");
+const job = {
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: { namespace: "shop", name: "seed", uid: "uid-1", resourceVersion: "7" },
+};
+const jobKey: TemplateKey = { group: "batch", kind: "Job", namespace: "shop", name: "seed" };
+/** Of a deleted object with the name; `finished` is the condition that its copy reports. */
+const left = (object: KubernetesObject, finished = "Running") =>
+  makeBinding(object)
+    .with((binding) => {
+      binding.metadata.ownerReferences = [];
+      binding.spec.resource.uid = "uid-0";
+      binding.spec.clusters = [{ name: "oslo" }];
+      const status = { conditions: [{ type: finished, status: "True" }] };
+      binding.status = { aggregatedStatus: [{ clusterName: "oslo", status }] };
+    })
+    .build();
 const base: ApplicationInput = {
   key,
   template,
@@ -59,6 +77,29 @@ describe("applying a policy to a template", () => {
     "creates the binding of a new template in parallel with the claim": {
       input: {},
       want: { outcome: "bound", own: undefined, claimsInParallel: true },
+    },
+    "takes over the binding that a deleted template left": {
+      input: { binding: left(template) },
+      want: { outcome: "bound", own: left(template) },
+    },
+    "deletes the binding that a deleted Job left, when its copies are finished": {
+      input: { template: job, selected: job, key: jobKey, binding: left(job, "Complete") },
+      want: { outcome: "replaces an earlier run", earlier: left(job, "Complete") },
+    },
+    "waits for a Job that was deleted and has left copies that run": {
+      input: { template: job, selected: job, key: jobKey, binding: left(job) },
+      want: {
+        outcome: "rejected",
+        reason: "EarlierRunUnfinished",
+        message:
+          "a deleted Job seed has left copies that are not finished on oslo; the new one runs when they are, or when 'kubectl delete resourcebinding seed-job -n shop' has deleted them",
+        isNameTaken: true,
+        awaitsRun: true,
+      },
+    },
+    "of a lazy policy keeps what a deleted Job left until the new one changes": {
+      input: { policy: lazy, template: job, selected: job, key: jobKey, binding: left(job, "Complete") },
+      want: { outcome: "claimed until the template changes", own: undefined },
     },
     "claims first if the binding exists": {
       input: { binding: own },

@@ -4,6 +4,7 @@
  */
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { runningOn } from "../jobs/finished-run.ts";
 import { derivedNameProblem } from "../templates/derived-names.ts";
 import type { Template, TemplateKey } from "../templates/templates.ts";
 import { planActivation } from "./lazy-activation.ts";
@@ -28,9 +29,24 @@ export interface ApplicationInput {
 
 export type ApplicationPlan =
   /** Only a change of the policy, of its prerequisites, or the deletion of the other binding helps. */
-  | { readonly outcome: "rejected"; readonly reason: string; readonly message: string; readonly isNameTaken?: true }
+  | {
+      readonly outcome: "rejected";
+      readonly reason: string;
+      readonly message: string;
+      /** The deletion of the binding with the name helps. */
+      readonly isNameTaken?: true;
+      /** So does the status of that binding. */
+      readonly awaitsRun?: true;
+    }
   /** The binding of an earlier object of this name is being garbage-collected. */
   | { readonly outcome: "claimed until the earlier binding is gone"; readonly claimDigest: string | undefined }
+  /** A deleted object of this name has run and left its copies: they are deleted, so that this one runs. */
+  | {
+      readonly outcome: "replaces an earlier run";
+      readonly claimDigest: undefined;
+      readonly earlier: Binding;
+      readonly message: string;
+    }
   /** The policy is lazy, and the template has not changed since. */
   | {
       readonly outcome: "claimed until the template changes";
@@ -68,6 +84,17 @@ export function planApplication(input: ApplicationInput): ApplicationPlan {
   if (conflict === "earlier") return { outcome: "claimed until the earlier binding is gone", claimDigest };
   if (activation.when === "later")
     return { outcome: "claimed until the template changes", claimDigest, digest: activation.digest, own };
+  if (conflict === "left" && binding) {
+    const message = earlierRunProblem(binding);
+    return message === undefined
+      ? {
+          outcome: "replaces an earlier run",
+          claimDigest: undefined,
+          earlier: binding,
+          message: renderReplaced(binding),
+        }
+      : { outcome: "rejected", reason: "EarlierRunUnfinished", message, isNameTaken: true, awaitsRun: true };
+  }
   return {
     outcome: "bound",
     claimDigest: undefined,
@@ -76,6 +103,27 @@ export function planApplication(input: ApplicationInput): ApplicationPlan {
     schedulePriority: needs.schedulePriority,
     claimsInParallel: !binding && !preempted,
   };
+}
+
+/** Part of the message, by which others recognise it. */
+export const EARLIER_RUN = "has left copies that are not finished on";
+
+/** Why the run of a deleted object keeps the binding; undefined when it has finished. */
+export function earlierRunProblem(binding: Binding): string | undefined {
+  const running = runningOn(binding);
+  if (running.length === 0) return undefined;
+  const { kind, name } = binding.spec.resource;
+  const { namespace } = binding.metadata;
+  const where = namespace ? ` -n ${namespace}` : "";
+  return (
+    `a deleted ${kind} ${name} ${EARLIER_RUN} ${running.join(", ")}; the new one runs when they ` +
+    `are, or when 'kubectl delete ${binding.kind.toLowerCase()} ${binding.metadata.name}${where}' has deleted them`
+  );
+}
+
+function renderReplaced({ spec: { resource, clusters = [] } }: Binding): string {
+  const names = clusters.map(({ name }) => name).join(", ");
+  return `the finished copies of a deleted ${resource.kind} ${resource.name}${names && ` on ${names}`} are deleted, so that this one runs`;
 }
 
 function renderTaken(binding: string, resource: Binding["spec"]["resource"] | undefined): string {

@@ -6,6 +6,7 @@
  */
 import { controllerOf, controllerReference, parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName } from "@flotilla/karmada";
+import { runsOnce } from "../jobs/finished-run.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { equalJson, type DeepReadonly, omitZero, defined } from "@flotilla/base";
 import { scopeIn } from "../bindings/binding-scope.ts";
@@ -181,12 +182,13 @@ function without(
  * Whether a binding of this name belongs to another object. `earlier`: to a deleted object of the same name, and
  * garbage collection will delete it. `other`: to an object of another API group, because a binding's name does not
  * contain the group; also when that object was deleted and left its copies running, because they would be mistaken for
- * copies of this one.
+ * copies of this one. `left`: to a deleted object of the same name that runs once and left its copies, whose results
+ * are not those of this one.
  */
 export function bindingConflict(
   existing: Binding,
   template: DeepReadonly<KubernetesObject>,
-): "earlier" | "other" | undefined {
+): "earlier" | "other" | "left" | undefined {
   const owner = controllerOf(existing);
   if (owner?.uid !== undefined && owner.uid === template.metadata.uid) return undefined;
   const { apiVersion, kind, name } = owner ?? existing.spec.resource;
@@ -195,5 +197,6 @@ export function bindingConflict(
     name === template.metadata.name &&
     parseApiVersion(apiVersion).group === parseApiVersion(template.apiVersion).group;
   if (!isSame) return "other";
-  return owner ? "earlier" : undefined;
+  if (owner) return "earlier";
+  return runsOnce(template) && existing.spec.resource.uid !== template.metadata.uid ? "left" : undefined;
 }

@@ -12,6 +12,8 @@ export interface PolicyEvents {
   applied(template: Template, policy: Policy): void;
   preempted(template: Template, by: Policy, from: Policy): void;
   notPreempted(template: Template, by: Policy, from: Policy, message: string): void;
+  /** What a deleted object of the same name left is removed. */
+  replaced(template: Template, message: string): void;
   forget(template: Template): void;
 }
 
@@ -59,6 +61,8 @@ export function createPolicyEvents(hub: string, events: EventRecorder): PolicyEv
         message: `${nameOfPolicy(by)} has taken this object over from ${nameOfPolicy(from)}`,
       });
     },
+    replaced: (template, message) =>
+      events.record(hub, template, { type: "Normal", reason: "EarlierRunReplaced", message }),
     forget: (template) => void failing.delete(idOf(template)),
   };
 }
