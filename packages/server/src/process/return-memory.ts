@@ -11,14 +11,19 @@ import type { Clock, Timer } from "@flotilla/base";
 const INTERVAL_MS = 10_000;
 /** A collection takes about a millisecond for each megabyte that is in use: requests must not wait for it. */
 const MAX_UTILIZATION = 0.3;
-const MIN_GROWTH_BYTES = 64 * 1024 * 1024;
+/**
+ * It also shrinks the young generation and V8's limit of the old one, so the next burst takes up to twice the CPU time:
+ * it has to return much, and not between two bursts.
+ */
+const MIN_GROWTH_BYTES = 192 * 1024 * 1024;
+const MIN_IDLE_CHECKS = 3;
 /** With more in use a collection takes long, and what could be returned is a smaller part. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** Whether to collect: `keptBytes` is what the heap took after the last collection. Pure. */
-export function isWorthCollecting(state: { utilization: number; totalBytes: number; keptBytes: number }): boolean {
+/** Whether to collect: `keptBytes` is what the heap took after the last collection, `idleChecks` how long there is little to do. Pure. */
+export function isWorthCollecting(state: { idleChecks: number; totalBytes: number; keptBytes: number }): boolean {
   return (
-    state.utilization < MAX_UTILIZATION &&
+    state.idleChecks >= MIN_IDLE_CHECKS &&
     state.keptBytes <= MAX_KEPT_BYTES &&
     state.totalBytes >= state.keptBytes + MIN_GROWTH_BYTES
   );
@@ -27,12 +32,14 @@ export function isWorthCollecting(state: { utilization: number; totalBytes: numb
 export function returnMemory(clock: Clock): Timer {
   let collect: (() => void) | undefined;
   let keptBytes = totalBytes();
+  let idleChecks = 0;
   let last = performance.eventLoopUtilization();
   return every(clock, INTERVAL_MS, () => {
     const current = performance.eventLoopUtilization();
     const { utilization } = performance.eventLoopUtilization(current, last);
     last = current;
-    if (!isWorthCollecting({ utilization, totalBytes: totalBytes(), keptBytes })) return;
+    idleChecks = utilization < MAX_UTILIZATION ? idleChecks + 1 : 0;
+    if (!isWorthCollecting({ idleChecks, totalBytes: totalBytes(), keptBytes })) return;
     collect ??= createCollect();
     collect();
     keptBytes = totalBytes();
