@@ -86,7 +86,7 @@ export interface EngineAbilities {
 
 export function describeEngine(name: string, abilities: EngineAbilities, open: () => Promise<OpenedEngine>): void {
   if (!abilities.reopens)
-    process.stdout.write(`skipped for ${name}: what it keeps goes with the process, so it cannot be opened again\n`);
+    process.stdout.write(`skipped for ${name}: what it keeps ends with the process, so it cannot be opened again\n`);
   if (!abilities.snapshots) process.stdout.write(`skipped for ${name}: it has no file to write a snapshot to\n`);
   describe(`the ${name} engine`, () => {
     const closing: (() => Promise<void>)[] = [];

@@ -333,7 +333,7 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     ]);
     await client.create(Deployment, "member1", makeDeployment("shop/extra").build());
     await eventually(
-      "the watch goes on",
+      "the watch continues",
       () => Promise.resolve(watching.stdout()),
       (text) => /^member1 +extra /m.test(text),
     );

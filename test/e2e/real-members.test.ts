@@ -347,7 +347,7 @@ describe.runIf(binaries !== undefined)("two real members", { timeout: LIMIT_MS }
     members[1].gate.cut();
     await release(0);
     await eventually(
-      "member1 goes on",
+      "member1 continues",
       async () => (await pods())[0]?.filter(({ spec }) => spec.containers[0]?.image === "cart:2").length,
       (count) => count === 3,
     );

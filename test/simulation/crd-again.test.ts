@@ -1,6 +1,6 @@
 /**
  * A member loses the objects of a kind, because its CRD or the object itself is deleted there, and gets them again. A
- * release that is under way reaches no more pods than requested, and no pod is rolled back.
+ * release that is in progress reaches no more pods than requested, and no pod is rolled back.
  */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";

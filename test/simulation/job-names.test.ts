@@ -136,7 +136,7 @@ test("a plan says what happens with the copies of a deleted Job of the name", as
   );
   const finished = await orphan(5, SETTLED_MS);
   expect((await runCommand(finished, "plan", "-f", file)).text).toContain(
-    "member1\n  ~ Job shop/seed (the finished one of before is deleted, and this one runs)",
+    "member1\n  ~ Job shop/seed (the finished one with this name is deleted, and this one runs)",
   );
   rmSync(folder, { recursive: true });
 });

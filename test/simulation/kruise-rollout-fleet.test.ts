@@ -125,7 +125,7 @@ test("its steps update pods of the fleet, and each pause is approved on the hub"
   expect(fleet.writes()).toEqual([]);
 });
 
-test("a newer template starts again at the first step, one whose pods cannot start stops there, and the template of before returns without steps", async () => {
+test("a newer template starts again at the first step, one whose pods cannot start stops there, and the previous template returns without steps", async () => {
   await start();
   await release("web:2");
   await fleet.run(20_000);
@@ -151,7 +151,7 @@ test("a newer template starts again at the first step, one whose pods cannot sta
   ]);
 });
 
-test("an aborted release returns, and the template of before ends it without steps", async () => {
+test("an aborted release returns, and the previous template ends it without steps", async () => {
   await start();
   await release("web:2");
   await fleet.run(20_000);

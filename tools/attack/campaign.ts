@@ -10,7 +10,7 @@ import { must, startHub, type AttackedHub } from "./world.ts";
 
 const ATTACK_LIMIT_MS = { full: 120_000, short: 30_000 };
 const QUIET_MS = { full: 1_000, short: 300 };
-/** The probe client goes on for a moment, because some attacks have consequences after their last response. */
+/** The probe client continues for a moment, because some attacks have consequences after their last response. */
 const AFTERMATH_MS = 200;
 const LATER_MS = 60_000;
 const LATER_STEP_MS = 1_000;

@@ -32,7 +32,7 @@ class Probe {
   }
 
   reset(): void {
-    // A request that is under way counts from here on: what it waited before belongs to an earlier measurement.
+    // A request that is in progress counts from here on: what it waited before belongs to an earlier measurement.
     if (this.#startedMs !== undefined) this.#startedMs = performance.now();
     this.#longestMs = 0;
     this.#answered = 0;

@@ -41,10 +41,22 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
   },
   "phrases that sound translated are reported": {
     path: "docs/a.md",
-    text: "It goes to and fro. The value is no number. The hub cannot be asked. Pods are taken back.\n",
+    text: "It swings to and fro. The value is no number. The hub cannot be asked. Pods are taken back.\n",
     want: ["to and fro", "cannot be asked", "taken back", "is no number"].map(
       (phrase) => `docs/a.md:1: "${phrase}" is not a word that we use`,
     ),
+  },
+  "a motion for a change of state, and a way for an order, are reported": {
+    path: "docs/a.md",
+    text: "It goes away. A call is under way, or on its way. Clients do it the other way round. The image of before.\n",
+    want: ["goes", "under way", "on its way", "way round", "image of before"].map(
+      (phrase) => `docs/a.md:1: "${phrase}" is not a word that we use`,
+    ),
+  },
+  "a number of ways passes": {
+    path: "docs/a.md",
+    text: "It can be set in two ways, in the same way. One way to run a hub.\n",
+    want: [],
   },
   "the absence of something, a comparison and an end pass": {
     path: "docs/a.md",

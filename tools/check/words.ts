@@ -20,6 +20,9 @@ const WORDS: ReadonlySet<string> = new Set([
   "patience",
   "deed",
   "deeds",
+  // Ends, continues, is deleted, is sent.
+  "goes",
+  "anew",
   "stranger",
   "strangers",
   // The field says generation, and snapshot.
@@ -45,6 +48,12 @@ const PHRASES: readonly RegExp[] = [
   /\bto and fro\b/gi,
   /\bof either\b/gi,
   /\bone of both\b/gi,
+  // In progress, in transit, the reverse, the previous.
+  /\bunder way\b/gi,
+  /\bon (?:its|the|their) way\b/gi,
+  /\bway round\b/gi,
+  /\bthe way back\b/gi,
+  /\b(?:that|one|template|image|version|value|revision) of before\b/gi,
   /\b(?:cannot|could not) be asked\b/gi,
   /\bwhat (?:is|was) so\b/gi,
   /\btak(?:e|es|ing|en) back\b/gi,

@@ -327,7 +327,7 @@ const broken: Record<string, { breaks(history: Draft): void; rule: Violation["ru
       events?.push(...events.slice(-1));
     },
   },
-  "a watch that goes back": {
+  "a watch that returns to an older revision": {
     rule: "watch order",
     breaks(history) {
       const events = history.spans[0]?.events ?? [];

@@ -27,7 +27,7 @@ export interface Link {
 
 export interface LinkOptions {
   name: string;
-  /** The port that a new connection goes to; undefined refuses it. */
+  /** The port that a new connection is made to; undefined refuses it. */
   target(): number | undefined;
   /** Unset: any free one. */
   port?: number;

@@ -1,6 +1,6 @@
 /**
  * What controllers do with the faults: one client counts in a few templates that a policy propagates, and a watcher at the
- * member sees what arrives. A count on the member never goes back, whichever process leads, and at the end it is the last one.
+ * member sees what arrives. A count on the member never decreases, whichever process leads, and at the end it is the last one.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { connectApi } from "./api.ts";

@@ -37,7 +37,7 @@ export const defects: Readonly<Record<string, Defect>> = {
     was: "        await deps.removeWorks(binding, signal);",
     is: "",
   },
-  /** A deletion that fails on the way counts as carried out. */
+  /** A deletion whose answer is lost counts as carried out. */
   "lose a deletion": {
     file: "packages/flotilla/src/delivery/remove-object.ts",
     was: "if (!isConflict(error) || attempt >= RACE_RETRIES) throw error;",

@@ -18,7 +18,7 @@ export interface StoredWrite {
 export interface SimulatedDisk {
   /** Reads what the disk has, as a process does that starts. */
   open(): Promise<Engine>;
-  /** The process is gone: nothing that it asks for happens any more. Resolves when what was under way has its fate. */
+  /** The process is gone: nothing that it asks for happens any more. Resolves when what was in progress has its fate. */
   crash(): Promise<void>;
   /** What is asked for from now on stays in the page cache until the process crashes. */
   hold(): void;

@@ -120,7 +120,7 @@ export function createLink({ name, clock, random, onCall }: LinkOptions): Link {
               injected++;
               await sleep(clock, Math.ceil(random.next() * LAG_MS), signal);
             }
-            // What a cut connection had on the way is lost, and the watch with it.
+            // What a cut connection had in transit is lost, and the watch with it.
             if (link.fault === "cut" || link.fault === "half-open") throw unreachable();
             onCall(name, `event ${request.path.resource}`);
             yield events;

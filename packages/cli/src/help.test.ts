@@ -18,7 +18,7 @@ const sail = defineCommand({
   ],
   args: [
     { name: "PORT", description: "where to go", required: true },
-    { name: "VIA", description: "on the way", required: false, repeated: true },
+    { name: "VIA", description: "between", required: false, repeated: true },
   ],
   flags: {
     crew: { type: "integer", short: "c", default: 2, description: "how many hands" },
@@ -42,7 +42,7 @@ test("help is generated from the command's declaration, in eighty columns", () =
     "",
     "Arguments:",
     "  PORT   where to go",
-    "  VIA    on the way",
+    "  VIA    between",
     "",
     "Flags:",
     "  -c, --crew N               how many hands (default 2)",

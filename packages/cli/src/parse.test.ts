@@ -9,7 +9,7 @@ const command = defineCommand({
   example: [{ says: "Go to Oslo.", run: "flotilla sail oslo --crew 3" }],
   args: [
     { name: "PORT", description: "where to go", required: true },
-    { name: "VIA", description: "on the way", required: false },
+    { name: "VIA", description: "between", required: false },
   ],
   flags: {
     crew: { type: "integer", short: "c", default: 2, minimum: 1, maximum: 10, description: "how many hands" },

@@ -1,6 +1,6 @@
 /**
  * A transport that reads one cluster through a path of another API server, such as a hub's cluster proxy. Connections,
- * credentials and deadlines are those of the client that it goes through.
+ * credentials and deadlines are those of the client that it uses.
  *
  * It only reads: lists and watches for informers, and single objects.
  */

@@ -37,7 +37,7 @@ const TOO_BIG = new Set([
 ]);
 
 export interface WebSocketOptions {
-  /** Servers receive masked frames and send unmasked ones, clients the other way round. */
+  /** Servers receive masked frames and send unmasked ones, clients the reverse. */
   side: "server" | "client";
   maxMessageBytes: number;
   /** How long the peer may take to disconnect after our close frame; without it we disconnect when it is sent. */

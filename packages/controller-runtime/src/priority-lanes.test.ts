@@ -117,9 +117,9 @@ test("under any operations, the highest priority comes first, no key is lost and
         if (key === undefined) return;
         expect(running.has(key)).toBe(false);
         const { lane, priority } = waiting.get(key) as { lane: Lane; priority: number };
-        const goesBefore = (other: { lane: Lane; priority: number }): boolean =>
+        const precedes = (other: { lane: Lane; priority: number }): boolean =>
           other.priority > priority || (other.priority === priority && other.lane === "fresh" && lane === "resync");
-        expect([...waiting.values()].filter(goesBefore)).toEqual([]);
+        expect([...waiting.values()].filter(precedes)).toEqual([]);
         waiting.delete(key);
         running.set(key, undefined);
       };

@@ -189,11 +189,11 @@ class Generator extends ExpressionGenerator {
       const check = isKnown
         ? ""
         : `if(typeof ${a}!=="number"||typeof ${b}!=="number"||typeof ${c}!=="number")S.checkFor(${a},${b},${c},${this.site(line)});`;
-      const goesOn =
+      const continues =
         stepValue === undefined ? `${c}>0?${i}<=${b}:${i}>=${b}` : stepValue > 0 ? `${i}<=${b}` : `${i}>=${b}`;
       const values = `let ${a}=${this.one(from)},${b}=${this.one(to)},${c}=${step ? this.one(step) : "1"};`;
       // The sum is computed as upstream does, which shows in the last digit of fractions.
-      return `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${goesOn};${i}+=${c}){let ${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`;
+      return `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${continues};${i}+=${c}){let ${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`;
     });
   }
 

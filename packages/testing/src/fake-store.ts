@@ -79,11 +79,11 @@ export function createFakeStore(clock: Clock, onChange: (change: Change) => void
     next.metadata.resourceVersion = String(++revision);
     const object = deepFreeze(next);
     const id = idOf({ cluster, ...next.metadata });
-    const goes = next.metadata.deletionTimestamp !== undefined && !next.metadata.finalizers?.length;
-    if (goes) tableOf(kind).delete(id);
+    const isDeleted = next.metadata.deletionTimestamp !== undefined && !next.metadata.finalizers?.length;
+    if (isDeleted) tableOf(kind).delete(id);
     else tableOf(kind).set(id, { cluster, object });
     writes.push({ verb, kind: kind.kind, id });
-    const type = goes ? "DELETED" : current ? "MODIFIED" : "ADDED";
+    const type = isDeleted ? "DELETED" : current ? "MODIFIED" : "ADDED";
     onChange({ revision, resource: resourceOf(kind), event: { type, cluster, object } });
     return object;
   };

@@ -64,7 +64,7 @@ const reader: Attack = {
   },
 };
 
-/** A response that goes on is one that was granted. */
+/** A response that continues is one that was granted. */
 const orStream = (answer: ReturnType<Attempt["send"]>): ReturnType<Attempt["send"]> =>
   Promise.race([answer, delay(STREAM_MS, { status: 200, text: "a stream" })]);
 const STREAM_MS = 2_000;

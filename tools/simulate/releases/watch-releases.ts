@@ -168,7 +168,7 @@ export function createReleaseWatch({ hub, members, names, isSteady, now, report 
       checkOpening(known, before, release);
     if (release.status?.waveState === "After" && release.status.waveDoneAt !== before.status?.waveDoneAt)
       known.completeMs.set(release.status.waveIndex ?? 0, now());
-    // Its pods are gone: it begins anew when it is tried again.
+    // Its pods are gone: it begins again when it is tried again.
     if (release.status?.phase === "RolledBack") known.opened = -1;
     else known.opened = Math.max(known.opened, openWave(release));
     known.release = release;

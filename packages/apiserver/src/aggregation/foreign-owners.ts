@@ -18,7 +18,7 @@ import type { RemoteService } from "./remote-service.ts";
 
 /** Several servers of a cluster are checked one after the other, and each check asks for a pass. */
 const PASS_EVERY_MS = 20_000;
-/** Owners that one pass asks for; the next one goes on with the others. */
+/** Owners that one pass asks for; the next one continues with the others. */
 const MAX_OWNERS = 1_000;
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 

@@ -94,7 +94,7 @@ interface ClusterHooks {
 export function createConversions(deps: ConversionDependencies): Conversions {
   const { store, clusters, clock, random, log } = deps;
   const byCluster = new Map<string, ClusterHooks>();
-  /** Calls for stored objects that are under way; readers of the same object wait for the same one. */
+  /** Calls for stored objects that are in progress; readers of the same object wait for the same one. */
   const begun = new WeakMap<StoredObject, Map<ServedVersion, Work>>();
   const stopped = new AbortController();
 
@@ -210,7 +210,7 @@ export function createConversions(deps: ConversionDependencies): Conversions {
     return batchesOf(entries).map(async (batch) => {
       const release = await calls.acquire(1);
       try {
-        // A list fails with its first batch. Other readers of the rest do not wait for it: no call for the rest is under way.
+        // A list fails with its first batch. Other readers of the rest do not wait for it: no call for the rest is in progress.
         if (failure) throw failure.error;
         await convertBatch(cluster, served, batch);
       } catch (error) {
@@ -239,7 +239,7 @@ export function createConversions(deps: ConversionDependencies): Conversions {
     await Promise.all(worksFor(cluster, served, batch, isOfBatch).map(({ done }) => done));
   }
 
-  /** The calls that convert what is not converted yet: those under way that may be joined, and a new one for the rest. */
+  /** The calls that convert what is not converted yet: those in progress that may be joined, and a new one for the rest. */
   function worksFor(
     cluster: LogicalCluster,
     served: ServedVersion,

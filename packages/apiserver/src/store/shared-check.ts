@@ -1,5 +1,5 @@
 /**
- * A check that many callers need at once and that costs a round trip. A check that is under way may have been decided
+ * A check that many callers need at once and that costs a round trip. A check that is in progress may have been decided
  * before a caller asked, so callers that come meanwhile share the next one.
  */
 export class SharedCheck {

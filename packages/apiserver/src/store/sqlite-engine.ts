@@ -328,7 +328,7 @@ class SqliteEngine implements Engine {
   }
 }
 
-/** Errors lose their class on the way from the worker. */
+/** Errors lose their class between the worker and this thread. */
 function storeError({ message, isDamaged }: { message: string; isDamaged?: boolean }): StoreError {
   return isDamaged ? new DamagedStoreError(message) : new StoreError(message);
 }

@@ -23,15 +23,15 @@ export function planCleanup(workflow: ReadonlyWorkflow, pods: readonly ReadonlyP
   );
   // A pod is deleted only once its node records the result.
   const known = ended.filter((pod) => over || isRecorded(workflow, pod));
-  const goes = ({ status }: ReadonlyPod): boolean =>
+  const isRemoved = ({ status }: ReadonlyPod): boolean =>
     strategy === "OnPodCompletion" ||
     (strategy === "OnPodSuccess" && status?.phase === "Succeeded") ||
     (strategy === "OnWorkflowCompletion" && over) ||
     (strategy === "OnWorkflowSuccess" && over && succeeded);
   const expiresInMs = over ? expiry(workflow, nowMs) : undefined;
   return {
-    remove: known.filter(goes),
-    mark: known.filter((pod) => !goes(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"),
+    remove: known.filter(isRemoved),
+    mark: known.filter((pod) => !isRemoved(pod) && pod.metadata.labels?.[COMPLETED_LABEL] !== "true"),
     expiresInMs,
   };
 }

@@ -76,7 +76,7 @@ function reasonAgainst(
   flags: { from: string | undefined; "remove-lost": boolean },
 ): string | undefined {
   if (report.objects + report.damaged.length === 0)
-    return "nothing in the store can be read; add --from SNAPSHOT to restore it from a snapshot, or remove the data directory to start anew";
+    return "nothing in the store can be read; add --from SNAPSHOT to restore it from a snapshot, or remove the data directory to start with an empty one";
   if (flags["remove-lost"]) return undefined;
   const lost = withoutCopy(report) + report.unknownObjects;
   if (lost > 0)

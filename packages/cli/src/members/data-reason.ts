@@ -1,6 +1,6 @@
 /**
  * Whether a member has the data of a ConfigMap or Secret. These kinds have no generation, so a copy does not show from
- * which version of its template it was made; its Work does, unless an override policy changes the data on the way.
+ * which version of its template it was made; its Work does, unless an override policy changes the data.
  */
 import { HUB } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";

@@ -35,10 +35,10 @@ export function createReferenceAccess<T extends KubernetesObject>(hub: string, r
     on: ["CREATE", "UPDATE"],
     validate({ cluster, object, oldObject, subresource, user, allows, read }) {
       if (cluster !== hub || subresource !== undefined) return [];
-      const goesElsewhere =
+      const leadsElsewhere =
         oldObject !== undefined &&
         !equalJson(rule.destination?.(object) ?? null, rule.destination?.(oldObject) ?? null);
-      const before = oldObject && !goesElsewhere ? rule.named(oldObject, read) : [];
+      const before = oldObject && !leadsElsewhere ? rule.named(oldObject, read) : [];
       return rule.named(object, read).flatMap((named) => {
         if (before.some(({ access }) => equalJson({ ...access }, { ...named.access }))) return [];
         if (!allows(named.access)) return [field.forbidden(named.path, denial(user.name, named.access))];

@@ -35,7 +35,7 @@ export function isOurs(object: DeepReadonly<KubernetesObject>, owner: string | u
 
 /**
  * Whether an object was delivered by an owner with another id. Names are reused: a hub restored from a backup may still
- * try to delete objects that its successor created anew.
+ * try to delete objects that its successor created again.
  */
 export function isOfAnother({ metadata }: DeepReadonly<KubernetesObject>, ownerId: string | undefined): boolean {
   const id = metadata.labels?.[WORK_ID];

@@ -39,7 +39,7 @@ export async function createObject(access: MemberAccess, task: Task): Promise<Ap
     // this object is rejected.
     if (!isAlreadyExists(error) && (isSeenAbsent || !isForbidden(error))) throw error;
     const observed = await readObject(access, kind, keyIn(access, manifest.metadata), signal);
-    if (!observed) throw error; // Deleted again: the caller's retry reads it anew.
+    if (!observed) throw error; // Deleted again: the caller's retry reads it again.
     return changeObject(access, task, observed);
   }
 }

@@ -143,7 +143,12 @@ function planReplaced(
   const had = new Set(before.map(placeOf));
   const replaced = compareWorks([], after, template).map((change): MemberChange =>
     had.has(`${executionNamespace(change.cluster)}/${nameIn(after, change.cluster)}`)
-      ? { ...change, action: "update", fields: [], note: "the finished one of before is deleted, and this one runs" }
+      ? {
+          ...change,
+          action: "update",
+          fields: [],
+          note: "the finished one with this name is deleted, and this one runs",
+        }
       : change,
   );
   const kept = new Set(after.map(placeOf));

@@ -1,6 +1,6 @@
 /**
  * Rollout carries a release out: it opens waves and gates, gives members their revision within the budget, and stops or
- * returns when something goes wrong. `plan/` decides; here it is read, asked and written.
+ * returns when something fails. `plan/` decides; here it is read, asked and written.
  *
  * Reads: FleetRollout, Rollout, ResourceBinding, its template, Work, Cluster, FleetDisruptionBudget; pods of members that update.
  * Writes: the status of FleetRollouts. Before: releases records them. After: dispatch makes the copies.

@@ -108,7 +108,7 @@ const steps: Record<string, { given: Given; want: { state?: string; batch?: numb
     },
     want: { state: "Ready", batch: 0 },
   },
-  "goes on to the next batch when it may": {
+  "continues with the next batch when it may": {
     given: {
       plan: { batchPartition: 1 },
       status: {},
@@ -167,7 +167,7 @@ describe("the partition of a batch", () => {
     expect(partition("20%", { kind: "StatefulSet" })).toBe(8);
   });
 
-  test("on the way back counts only pods that have left the revision", () => {
+  test("while it returns, counts only pods that have left the revision", () => {
     expect(partition("50%", { spec: { replicas: 10 } }, 4)).toBe("30%");
   });
 });
@@ -179,7 +179,7 @@ test("gives the workload back without a partition when its release is complete",
   expect(partitionOf(patch)).toBeNull();
 });
 
-test("leaves the partition when it is deleted on the way", () => {
+test("leaves the partition when it is deleted meanwhile", () => {
   const { status, patch } = planBatch(makeInput({ status: {}, deleted: true }));
 
   expect(status.phase).toBe("Completed");

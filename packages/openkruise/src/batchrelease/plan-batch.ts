@@ -175,7 +175,7 @@ export function targetOf(release: Release, canary: DeepReadonly<CanaryStatus>, w
   let stable = replicas - planned;
   let updated = planned;
   if (kept > 0) {
-    // On the way back, pods that never left the stable revision are not counted as steps.
+    // While it returns, pods that never left the stable revision are not counted as steps.
     stable = replicas - kept - clamped(share, replicas - kept);
     updated = replicas - stable;
     if (object.kind === "StatefulSet") {
@@ -248,7 +248,7 @@ function labelsFor(
   return labels;
 }
 
-/** Gives the workload back: promoted, or as it is if the release was deleted on the way. */
+/** Gives the workload back: promoted, or as it is if the release was deleted meanwhile. */
 function finalize({ release, workload }: BatchInput, status: BatchStatus): BatchPlan {
   const done = { status: { ...status, phase: "Completed" }, labels: [] };
   if (!workload) return done;

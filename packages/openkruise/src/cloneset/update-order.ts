@@ -50,8 +50,8 @@ export function choosePodsToUpdate({
   nowMs,
 }: Choice): ReadonlyPod[] {
   const available = (pod: ReadonlyPod): boolean => isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, nowMs);
-  const goesBack = diff.updateNum < 0;
-  const candidates = pods.filter((pod) => hasRevision(pod, updateRevision) === goesBack && isFree(pod));
+  const returns = diff.updateNum < 0;
+  const candidates = pods.filter((pod) => hasRevision(pod, updateRevision) === returns && isFree(pod));
   let unavailable = 0;
   let targetUnavailable = 0;
   for (const pod of pods) {

@@ -368,14 +368,14 @@ describe("kinds whose pod counts only members know", () => {
       sidecarSet({ partition: "50%" }),
       after(before, seen("matchedPods", 10, 6)),
     );
-    const anew = await interpreter.divide(
+    const again = await interpreter.divide(
       sidecarSet({ partition: "50%" }, "proxy:3"),
       after(before, seen("matchedPods", 10, 6)),
     );
 
     expect(strategies(grown)).toEqual([{ partition: 5 }, { partition: 45 }]);
     expect(strategies(shrunk)).toEqual([{ partition: 5 }, { partition: 1 }]);
-    expect(strategies(anew)).toEqual([{ partition: 5 }, { partition: 3 }]);
+    expect(strategies(again)).toEqual([{ partition: 5 }, { partition: 3 }]);
   });
 
   test("a member that briefly stops reporting keeps its partition", async () => {

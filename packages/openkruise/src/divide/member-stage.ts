@@ -27,7 +27,7 @@ export interface MemberStage {
    */
   readonly peak?: number;
   readonly isBackward: boolean;
-  /** Where pods of more than two templates run, a step on the way to `updated` (`plan-return.ts`). */
+  /** Where pods of more than two templates run, a step before `updated` (`plan-return.ts`). */
   readonly step?: ReturnStep;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Plans how a member that has pods of more than two templates rolls back pods of the release. Its other pods must not
- * change, and a backward copy (`member-stage.ts`) would also move them to its template. So the member goes in steps, each
+ * change, and a backward copy (`member-stage.ts`) would also move them to its template. So the member moves in steps, each
  * of which waits for its report:
  *
  * 1. The earlier template with a partition that keeps every pod. No pod changes, and the member reports how many pods

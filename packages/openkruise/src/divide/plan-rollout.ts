@@ -8,7 +8,7 @@
  * it has not been lowered yet, are not free; its next report frees them.
  * - A member with too many updated pods is written backward (`member-stage.ts`), unless it shrinks by that much anyway.
  * One that does not do what a backward copy asks for keeps that copy: it is not sent the templates in turn.
- * - One that has pods of more than two templates goes back in steps (`plan-return.ts`).
+ * - One that has pods of more than two templates returns in steps (`plan-return.ts`).
  */
 import type { MemberStage } from "./member-stage.ts";
 import { planReturn, type ReturnLayer, type ReturnPlan } from "./plan-return.ts";
@@ -77,7 +77,7 @@ export function planRollout(
 
 function directed(member: RolloutMember, updated: number): ReturnPlan {
   const { was, layers, isJoining, hasFailedBack, isPinned, canGoBack } = member;
-  if (!layers || isJoining) return { updated, isBackward: goesBackward(member, updated) };
+  if (!layers || isJoining) return { updated, isBackward: movesBackward(member, updated) };
   if (hasFailedBack && was) return was;
   return canGoBack && !isPinned ? planReturn({ ...member, layers }, updated) : { updated, isBackward: false };
 }
@@ -144,7 +144,7 @@ function isSettled({ isAcknowledged, pods, size }: RolloutMember): boolean {
   return isAcknowledged && pods >= size;
 }
 
-function goesBackward(member: RolloutMember, updated: number): boolean {
+function movesBackward(member: RolloutMember, updated: number): boolean {
   const { was, size, seen, isAcknowledged, isThrough, isHeld, isPinned, isJoining, canGoBack } = member;
   if (isJoining || member.hasFailedBack) return true;
   if (!canGoBack || isPinned) return false;

@@ -1,7 +1,7 @@
 /**
  * Whether the images of an update are pulled to the nodes before its pods are updated in place. Pure.
  *
- * A batch then waits for containers to restart and not for a registry. It is useless where the pods are created anew,
+ * A batch then waits for containers to restart and not for a registry. It is useless where the pods are created again,
  * possibly on other nodes, where there are few of them, and where all are updated at once.
  */
 import {

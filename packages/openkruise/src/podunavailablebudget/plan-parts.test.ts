@@ -45,7 +45,7 @@ const unavailable: Record<string, { budget: number; members: MemberPods[]; want:
     members: [member(5, { inEffect: 2 }), member(5, { inEffect: 2 })],
     want: [1, 0],
   },
-  "goes to the member that updates": {
+  "is given to the member that updates": {
     budget: 1,
     members: [member(5, { inEffect: 0 }), member(3, { inEffect: 0, isUpdating: true })],
     want: [0, 1],

@@ -46,7 +46,7 @@ export function planAvailable(budget: number, members: readonly MemberPods[]): n
 }
 
 /**
- * First what members need that have a part already, so that a release finishes on one before it goes to the next; then
+ * First what members need that have a part already, so that a release finishes on one before the next gets any; then
  * what the others need; and the rest in proportion to the pods.
  */
 function targetsOf(budget: number, members: readonly MemberPods[]): number[] {

@@ -194,7 +194,7 @@ const cases: Record<string, { given: Given; want: string }> = {
     given: { canary: {}, spec: { strategy: { paused: true, canary: { steps: STEPS } } } },
     want: "Progressing 1 StepPaused Paused",
   },
-  "a template that is that of before": {
+  "a template that is the previous one": {
     given: { canary: {}, workload: { updateRevision: "aaa", isReturning: true } },
     want: "Progressing 1 StepPaused Cancelling",
   },

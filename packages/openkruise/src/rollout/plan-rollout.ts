@@ -191,7 +191,7 @@ function roll(draft: Draft, workload: ReleasedWorkload, canary: Canary): void {
         event: "workload continuous publishing canaryRevision, then restart publishing",
       });
     delete status.canaryStatus;
-    setProgressing(draft, "True", "Initializing", "the template has changed again, and the release begins anew");
+    setProgressing(draft, "True", "Initializing", "the template has changed; the release begins again");
     return void (draft.plan = { requeueAfterMs: GRACE_MS });
   }
   if (canary.rolloutHash !== undefined && canary.rolloutHash !== stepsHash(rollout)) {

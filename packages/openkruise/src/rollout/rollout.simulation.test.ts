@@ -137,7 +137,7 @@ test("a pause with a duration ends by itself", async () => {
 });
 
 describe("a release in progress", () => {
-  test("returns at once when the template is that of before", async () => {
+  test("returns at once when the template is the previous one", async () => {
     await start();
     await setImage("web:2");
     await approve();
@@ -175,7 +175,7 @@ describe("a release in progress", () => {
     expect([await standing(), withImage("web:3")]).toEqual(["Progressing 1 StepPaused InRolling", 1]);
   });
 
-  test("waits in a step whose pods cannot start, and returns with the template of before", async () => {
+  test("waits in a step whose pods cannot start, and returns with the previous template", async () => {
     await start();
     await setImage("web:broken");
     expect(await standing()).toBe("Progressing 1 StepUpgrade InRolling");

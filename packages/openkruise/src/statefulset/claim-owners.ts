@@ -47,9 +47,9 @@ export function mendedOwners(
   isCondemned: boolean,
 ): ReadonlyClaim | undefined {
   const { whenDeleted, whenScaled } = policyOf(set);
-  const goesWithPod = whenScaled === "Delete" && isCondemned;
-  const goesWithSet = whenDeleted === "Delete" && !goesWithPod;
-  if (isOwned(claim, pod) === goesWithPod && isOwned(claim, set) === goesWithSet) return undefined;
+  const endsWithPod = whenScaled === "Delete" && isCondemned;
+  const endsWithSet = whenDeleted === "Delete" && !endsWithPod;
+  if (isOwned(claim, pod) === endsWithPod && isOwned(claim, set) === endsWithSet) return undefined;
 
   let owners = claim.metadata.ownerReferences ?? [];
   const change = (owner: Owner, isWanted: boolean, reference: Reference): void => {
@@ -57,7 +57,7 @@ export function mendedOwners(
     if (!isWanted) owners = others;
     else if (!isOwned(claim, owner)) owners = [...others, reference];
   };
-  change(set, goesWithSet, referenceTo("apps.kruise.io/v1beta1", "StatefulSet", set));
-  change(pod, goesWithPod, referenceTo("v1", "Pod", pod));
+  change(set, endsWithSet, referenceTo("apps.kruise.io/v1beta1", "StatefulSet", set));
+  change(pod, endsWithPod, referenceTo("v1", "Pod", pod));
   return { ...claim, metadata: { ...claim.metadata, ownerReferences: owners } };
 }

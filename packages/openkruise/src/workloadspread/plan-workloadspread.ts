@@ -160,7 +160,7 @@ function joiningPatch({ metadata }: ReadonlySpread, { name, patch }: Subset): Js
 
 /**
  * Scale-in deletes pods of no subset first, then those beyond a limit, then the last subset. Of earlier revisions, the
- * first subset goes first, so that the new revision finds room there.
+ * first subset is the first, so that the new revision finds room there.
  */
 function setCosts(
   { spec }: ReadonlySpread,

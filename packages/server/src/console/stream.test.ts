@@ -236,7 +236,7 @@ describe("a page", () => {
   });
 });
 
-test("a viewer whose rights change gets everything anew, from what may be seen now", async () => {
+test("a viewer whose rights change gets everything again, from what may be seen now", async () => {
   await send({ type: "subscribe", sub: 1, topic: { name: "fleet" } });
   page.take();
   const less = makeView("less");

@@ -14,7 +14,7 @@ const RETURNED_HEADERS = ["content-type", "warning", "cache-control", "retry-aft
 
 type User = ApiRequest["user"];
 
-/** Answers for objects that are stored under another version: their texts are changed on the way. */
+/** Answers for objects that are stored under another version: their texts are changed before they are sent. */
 export async function forwardClusters(transport: Transport, request: ApiRequest): Promise<ApiResponse> {
   const { method, path, query, body } = request;
   const search = query.size > 0 ? `?${query.toString()}` : "";

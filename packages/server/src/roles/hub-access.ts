@@ -23,7 +23,7 @@ export interface HubAccess extends Part {
   informers: SharedInformers;
   /** The objects of all simulated members: their keys include the cluster. */
   memberInformers: SharedInformers;
-  /** Controllers read their own writes: the response to a write goes straight into the informers. */
+  /** Controllers read their own writes: the response to a write is stored in the informers at once. */
   writeThrough(plain: Client): Client;
   /** A client for one part; its user and field manager name the part. */
   clientFor(part: string): Client;

@@ -241,7 +241,7 @@ async function leadUnelected(
 /**
  * The Lease of a running shard of another number; undefined if there is none. Two numbers of shards would both deliver to
  * a member. It is called by a process that holds its own Lease, so of two that look at the same time at least one sees
- * the other; a process that was first has already looked and goes on.
+ * the other; a process that was first has already looked and continues.
  */
 async function findRival({ client, clock }: Candidate, shard: Shard, signal: AbortSignal): Promise<string | undefined> {
   const held = async (): Promise<DeepReadonly<Lease>[]> =>

@@ -1,4 +1,4 @@
-/** What an action did, with the command that does the same. It goes away by itself, unless it is an error. */
+/** What an action did, with the command that does the same. It closes by itself, unless it is an error. */
 import { useEffect, useState } from "preact/hooks";
 import { t } from "../i18n.ts";
 import { Command } from "./command.tsx";

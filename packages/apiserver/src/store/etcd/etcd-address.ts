@@ -38,7 +38,9 @@ function parseCredentials(text: string | undefined): EtcdAddress["user"] {
   if (text === undefined) return undefined;
   const [name = "", ...rest] = text.split(":");
   if (name === "")
-    throw new UsageError("--store must be etcd://NAME@HOST:PORT; the password goes in --store-password-file");
+    throw new UsageError(
+      "--store must be etcd://NAME@HOST:PORT; put the password into the file of --store-password-file",
+    );
   try {
     return { name: decodeURIComponent(name), password: decodeURIComponent(rest.join(":")) };
   } catch {

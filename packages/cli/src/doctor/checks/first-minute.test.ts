@@ -53,7 +53,7 @@ const cases: Record<string, { judged: Judgement; seen: string; problems: number 
     seen: "1 binding, 0 not scheduled or not dispatched, 1 more for less than 60 s",
     problems: 0,
   },
-  "a binding whose CRD may still be on its way is counted as recent": {
+  "a binding whose CRD may not have arrived yet is counted as recent": {
     judged: judgeScheduled("NoClusterFit", "0/1 clusters are available: 1 cluster(s) did not have the API resource."),
     seen: "1 binding, 0 not scheduled or not dispatched, 1 more for less than 60 s",
     problems: 0,

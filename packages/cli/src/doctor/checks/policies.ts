@@ -86,7 +86,7 @@ export const policiesCheck = defineCheck<PolicyFacts>({
         commands: [editCommand],
         ...finding,
       }));
-      // Objects and overrides may still be on their way.
+      // Objects and overrides may not have arrived yet.
       if (nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs) return ineffective;
       if ((status?.matched ?? 0) === 0 && problems.length === 0 && !competitor && selectsServed) {
         const kinds = [...new Set(policy.spec.resourceSelectors.map((selector) => selector.kind))].join(", ");

@@ -143,7 +143,7 @@ test("shows a cluster past its deadline as timed out", () => {
   const set = makeSet({ type: "Progressive", progressive: { maxConcurrency: 1, progressDeadline: "5s" } });
   const late = makeWork(set, "c1", [
     condition("Applied", "True"),
-    condition("Progressing", "True", "Deployment web is on its way"),
+    condition("Progressing", "True", "Deployment web is not complete"),
   ]);
 
   const { rollout, problems } = explainReplicaSet(set, {
@@ -160,7 +160,7 @@ test("shows a cluster past its deadline as timed out", () => {
     ],
   });
   expect(problems.map(({ what }) => what)).toEqual([
-    "c1: the cluster did not finish within progressDeadline: Deployment web is on its way",
+    "c1: the cluster did not finish within progressDeadline: Deployment web is not complete",
   ]);
 });
 

@@ -39,7 +39,7 @@ beforeAll(async () => {
   });
 });
 
-test("a definition that is missing on members is named unless it is on its way, and all are read once", async () => {
+test("a definition that is missing on members is named unless it has just been propagated, and all are read once", async () => {
   let reads = 0;
   const definition = (kind: string, labels = {}): object => ({
     metadata: { labels },

@@ -115,7 +115,7 @@ export function createCompanions({ templates, interpreter, labelsOf }: Companion
   };
 }
 
-/** Keys of the bindings with `propagateDeps` in the namespaces in which a companion appears, changes or goes. */
+/** Keys of the bindings with `propagateDeps` in the namespaces in which a companion appears, changes or is deleted. */
 export function companionChanges(
   templates: Pick<Templates, "source">,
   bindings: Informer<ResourceBinding>,

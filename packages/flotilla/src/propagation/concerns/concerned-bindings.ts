@@ -1,5 +1,5 @@
 /**
- * Finds the bindings of the workloads that an object concerns, such as a budget, and the other way round: a workload that
+ * Finds the bindings of the workloads that an object concerns, such as a budget, and the reverse: a workload that
  * moves changes the parts of the budgets in its namespace.
  */
 import { parseApiVersion } from "@flotilla/apimachinery";

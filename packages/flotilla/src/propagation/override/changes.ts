@@ -23,7 +23,7 @@ export function overrideChanges(bindings: Lister<ResourceBinding>): SourceReques
     watch(ClusterOverridePolicy, ({ cluster, object, old }) => keys(cluster, undefined, either(object, old))),
     // Overrides select clusters by labels, provider, region and zones.
     watch(Cluster, ({ cluster, object, old, deleted }) => {
-      if (old && !deleted && !selectsAnew(old, object)) return [];
+      if (old && !deleted && !selectsAgain(old, object)) return [];
       return keys(
         cluster,
         undefined,
@@ -45,7 +45,7 @@ export function mayConcern({ spec: { resourceSelectors } }: Policy, { spec: { re
   );
 }
 
-function selectsAnew(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
+function selectsAgain(before: DeepReadonly<Cluster>, after: DeepReadonly<Cluster>): boolean {
   return (
     before.metadata.generation !== after.metadata.generation ||
     !equalJson(before.metadata.labels, after.metadata.labels)

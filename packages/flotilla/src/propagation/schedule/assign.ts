@@ -100,7 +100,7 @@ export function assignReplicas(input: AssignmentInput): Assignment {
   return { ok: true, clusters: [...clusters, ...empty] };
 }
 
-/** The binding without the replicas of named pods; the binding itself where its clusters are chosen anew. */
+/** The binding without the replicas of named pods; the binding itself where its clusters are chosen again. */
 function withoutNamed({ spec, status, candidates, named = [] }: AssignmentInput): BindingSpecView {
   const { clusters: previous = [], replicas = 0, placement } = spec;
   if (named.length === 0 || strategyOf(placement) === "Duplicated" || isFresh(spec, status)) return spec;

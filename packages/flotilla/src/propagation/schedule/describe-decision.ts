@@ -13,7 +13,7 @@ import type { SchedulePlan } from "./plan-schedule.ts";
 type Binding = DeepReadonly<ResourceBinding>;
 type Described = Pick<DecisionInput, "type" | "object" | "clusters" | "cause" | "before" | "after">;
 
-/** `binding` as of the decision. Undefined when it placed nothing anew: only the record of the placement changed. */
+/** `binding` as of the decision. Undefined when it placed nothing again: only the record of the placement changed. */
 export function describePlaced(binding: Binding, plan: SchedulePlan): Described | undefined {
   if (plan.outcome === "unchanged") return undefined;
   const before = describeClusters(binding.spec.clusters);

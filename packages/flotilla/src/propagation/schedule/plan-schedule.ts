@@ -178,7 +178,7 @@ function tryTerms(
   terms: readonly (CycleAffinity | undefined)[],
 ): Exclude<SchedulePlan, { outcome: "unchanged" }> {
   const failedTerms: FailedTerm[] = [];
-  // A changed placement divides anew.
+  // A changed placement divides again.
   const named =
     scheduleType(input.binding) === "ScaleSchedule"
       ? clustersOfNamedPods(namedPodsOf(input.binding), input.binding.spec.replicas ?? 0)

@@ -1,6 +1,6 @@
 /**
  * What people asked for and a member's copy is made from, beside the generation of the template: its labels and
- * annotations, its fields if its kind has no generation, the placement and the last request to place it anew. Dispatch
+ * annotations, its fields if its kind has no generation, the placement and the last request to place it again. Dispatch
  * records a digest of it on the Work with each change of the copy, so that the program that applies the
  * Work, which may be an agent, distinguishes a change that was asked for from one that Flotilla makes by itself (`delivery/oscillations.ts`). Pure.
  */

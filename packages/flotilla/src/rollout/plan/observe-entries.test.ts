@@ -117,7 +117,7 @@ describe("a member of a release", () => {
       member: { updated: 10, ready: 10 },
       want: { state: "RolledBack", returned: 10 },
     },
-    "still rolls back when it was lost on the way": {
+    "still rolls back when it was lost meanwhile": {
       before: { state: "Unreachable", returned: 2, progressTime: ago(60), unreachableSince: ago(30) },
       member: { isAcknowledged: false, updated: 10, ready: 10 },
       want: { state: "RollingBack", returned: 2, progressTime: ago(60) },

@@ -62,7 +62,7 @@ function observed({ self, now }: Release, before: Entry, member: ObservedMember)
   else if (member.trouble) entry.message = member.trouble.message.slice(0, 512);
   const updated = !member.isAcknowledged ? entry.updated : isOwn ? member.updated : 0;
   const ready = !member.isAcknowledged ? Math.min(entry.ready, updated) : isOwn ? member.ready : 0;
-  // A member that was lost on its way back is still on its way.
+  // A member that was lost while it returned still returns.
   const isBack = !isOwn && before.returned !== undefined;
   if (updated !== before.updated || ready > before.ready) entry.progressTime = now;
   entry.updated = updated;

@@ -83,7 +83,7 @@ describe("the next step of a release", () => {
         events: ["ReleaseStarted", "ReleaseSucceeded"],
       },
     },
-    "counts a member that has its template already, and goes on with the others": {
+    "counts a member that has its template already, and continues with the others": {
       members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
       release: {
         status: { phase: undefined },

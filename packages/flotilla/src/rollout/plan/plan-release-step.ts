@@ -50,7 +50,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
   if (input.newer !== undefined && status.phase !== "Superseded") supersede(release, input.newer);
   if (status.phase !== "Superseded") {
     const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition);
-    // A release on its way back keeps the plan by which it went: its waves return in the reverse order.
+    // A release that returns keeps the plan by which it was made: its waves return in the reverse order.
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
     if (!isBack) status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
     applyRequests(release);

@@ -110,7 +110,7 @@ describe("a rollback", () => {
       },
       want: { oslo: "web-1 Unreachable" },
     },
-    "waits until the deadline for a member that is lost on its way": {
+    "waits until the deadline for a member that is lost meanwhile": {
       release: {
         entries: [
           makeEntry("oslo", { ...returning, state: "Unreachable", unreachableSince: ago(2), wave: "canary" }),

@@ -7,7 +7,7 @@ import { makeScenario, runScenario, shrink } from "./test-release-model.ts";
 
 const RELEASES = Number(process.env["RELEASES"] ?? 300);
 
-test("no random release takes down more than its budget, runs ahead of its waves, goes on after a failure, or never ends", () => {
+test("no random release takes down more than its budget, runs ahead of its waves, continues after a failure, or never ends", () => {
   const phases = new Map<string, number>();
   let failure: string | undefined;
   for (let seed = 1; seed <= RELEASES && failure === undefined; seed++) {

@@ -102,12 +102,12 @@ export const cloneSetCases: Readonly<Record<string, RecordedRun>> = {
     const plan = planScale({ ...diffInput(input), nodeOf: noNodes });
     const ids = chooseInstanceIds(plan.createCurrent + plan.createUpdate, { active: pods, pods, claims: pvcs }, createSeededRandom(1));
     const left = new Set(pvcs.map(instanceIdOf));
-    const goes = new Set(plan.remove.map(instanceIdOf));
+    const removed = new Set(plan.remove.map(instanceIdOf));
     return {
       changed: Object.fromEntries(plan.prepare.map(({ pod, after }) => [pod.metadata.name, changesOf(pod, after)])),
       created: { currentRevision: plan.createCurrent, updateRevision: plan.createUpdate, reusedIDs: ids.filter((id) => left.has(id)).map((id) => `${input.cloneSet.metadata.name}-${id}`) },
       deleted: plan.remove.map(nameOf).toSorted(),
-      deletedPVCs: pvcs.filter((claim) => goes.has(instanceIdOf(claim))).map(({ metadata }) => metadata.name).toSorted(),
+      deletedPVCs: pvcs.filter((claim) => removed.has(instanceIdOf(claim))).map(({ metadata }) => metadata.name).toSorted(),
       error: null,
       modified: !changesNothing(plan),
       scaleUpLimitedEvent: plan.limit !== undefined,
