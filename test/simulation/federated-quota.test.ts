@@ -370,3 +370,47 @@ test("pods that a ResourceQuota of a member has no room for are predicted by pla
     expect(text.replace(/\s+/g, " ")).toContain("exceeded quota: small, requested: requests.cpu=500m");
   }
 });
+
+test("two objects of a plan that exceed a ResourceQuota of the hub together are rejected, as when they are applied", async () => {
+  const fleet = await start({ overall: { cpu: "100" } });
+  await fleet.client.create(ResourceQuota, "hub", {
+    apiVersion: "v1",
+    kind: "ResourceQuota",
+    metadata: { name: "few", namespace: "shop" },
+    spec: { hard: { "count/deployments.apps": "1" } },
+  });
+  await fleet.run(10_000);
+  const planOf = async (...names: string[]): Promise<unknown> => {
+    const manifests = names.map((name) => deployment(name, 1)) as unknown as JsonObject[];
+    return (await planInput(fleet.client, { manifests, without: [], namespace: "shop" }, fleet.clock, signal)).problems;
+  };
+
+  expect(await planOf("first")).toEqual([]);
+  await expect(planOf("first", "second")).rejects.toMatchObject({
+    message: "trying Deployment shop/second on the hub",
+    cause: {
+      message: expect.stringContaining(
+        "exceeded quota: few, requested: count/deployments.apps=1, used: count/deployments.apps=1",
+      ) as string,
+    },
+  });
+});
+
+test("two objects of a plan that exceed a FederatedResourceQuota together are a problem of the second one", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  const manifests = ["first", "second"].map((name) => deployment(name, 3)) as unknown as JsonObject[];
+
+  const { problems } = await planInput(
+    fleet.client,
+    { manifests, without: [], namespace: "shop" },
+    fleet.clock,
+    signal,
+  );
+
+  expect(problems).toEqual([
+    expect.objectContaining({
+      resource: "Deployment shop/second",
+      message: expect.stringContaining("requested sum 3, limit 2") as string,
+    }),
+  ]);
+});

@@ -183,11 +183,16 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
   /** Throws an ApiError to reject an object that is otherwise valid. */
   check?(review: Review<T>): void | Promise<void>;
   /**
-   * The last step before the object is stored or deleted; not called in a dry run. Takes from a counter (a quota, a
+   * The last step before the object is stored or deleted; not called in a dry run of one request. Takes from a counter (a quota, a
    * budget), or throws an ApiError to reject. Returns what it took, or `stale` when something that admission relied on is
    * gone: then the object is admitted again.
    */
   reserve?(review: Review<T>, write: ClusterWriter): Promise<Reservation | "stale" | undefined>;
+  /**
+   * `reserve` changes nothing but what it writes with `write`. So it also runs for requests that are tried together:
+   * what one takes, those after it have no longer.
+   */
+  readonly reservesInDryRuns?: true;
 }
 
 /** The rules of one kind: a step that needs nothing but the object and waits for nothing, except in `reserve`. */

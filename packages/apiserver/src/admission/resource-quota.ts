@@ -106,7 +106,9 @@ export const resourceQuota: AdmissionStep = {
   on: ["CREATE", "UPDATE"],
   matches: (request) => evaluatorFor(request) !== undefined,
 
-  // A dry run reserves nothing, but is rejected like a real request.
+  reservesInDryRuns: true,
+
+  // A dry run is rejected like a real request, also one that reserves nothing.
   check(request) {
     if (!request.dryRun) return;
     for (const [quota, charge] of chargesOf(request)) charged(quota, charge, request);

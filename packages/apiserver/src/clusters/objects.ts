@@ -57,6 +57,8 @@ export interface ObjectStore {
   remove(cluster: LogicalCluster, resource: Resource, found: Found, cause: WriteCause): Promise<number | undefined>;
   /** The entry that a write would store, at the revision of the stored one: the end of a dry run. */
   preview(cluster: LogicalCluster, resource: Resource, found: Found, written: WrittenView): CachedEntry;
+  /** Several requests are tried together: reads see the previews, and `put` is one. */
+  readonly keepsPreviews?: true;
   /** An event as watchers of the cluster see it, with markers and the layer resolved. */
   resolve(cluster: LogicalCluster, resource: Resource, event: CacheEvent): CacheEvent;
 }

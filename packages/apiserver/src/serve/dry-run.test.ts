@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { FlowSchema, PriorityLevelConfiguration } from "@flotilla/kubernetes";
+import { FlowSchema, PriorityLevelConfiguration, ResourceQuota } from "@flotilla/kubernetes";
 import { createTestServer, makeConfigMap, makeDefinition, PROFILE } from "../test-server.ts";
 import type { TestServer, TestServerOptions } from "../test-server.ts";
 
@@ -56,6 +56,34 @@ describe("a dry run of several requests", () => {
     expect(responses[3]?.body).toMatchObject({ metadata: { namespace: "shop", name: "c" }, data: { a: "1", b: "2" } });
     expect(server.writes.total()).toBe(before);
     expect((await request("GET", "/api/v1/namespaces/shop")).status).toBe(404);
+  });
+
+  test("charges a quota for each request, so that several do not exceed it together", async () => {
+    const { dryRun, request } = await serve({
+      profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ResourceQuota] } },
+    });
+    const hard = { "count/configmaps": "2" };
+    const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata: { name: "q" }, spec: { hard } };
+    const quotas = "/api/v1/namespaces/default/resourcequotas";
+    const maps = "/api/v1/namespaces/default/configmaps";
+    await request("POST", quotas, quota);
+    const status = { hard, used: { "count/configmaps": "0" } };
+    await request("PATCH", `${quotas}/q/status`, { status }, { "content-type": "application/merge-patch+json" });
+
+    const responses = await dryRun(
+      ...["a", "b", "c"].map((name) => post(maps, makeConfigMap(name))),
+      get(`${quotas}/q`),
+    );
+
+    expect(codes(responses)).toEqual([201, 201, 403, 200]);
+    expect(responses[2]?.body).toMatchObject({
+      message: expect.stringContaining(
+        "exceeded quota: q, requested: count/configmaps=1, used: count/configmaps=2",
+      ) as string,
+    });
+    expect(responses[3]?.body).toMatchObject({ status: { used: { "count/configmaps": "2" } } });
+    expect((await request("GET", `${quotas}/q`)).body).toMatchObject({ status });
+    expect(codes(await dryRun(post(maps, makeConfigMap("c"))))).toEqual([201]);
   });
 
   test("has a Status for each request that finds its priority level full", async () => {

@@ -24,6 +24,7 @@ import { exceedsJsonLimits, formatTime, InvariantError, isObject } from "@flotil
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { CachedEntry } from "../store/cache.ts";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
+import { unstoredEntry } from "../clusters/objects.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import { statusOf } from "../crd/crd-status.ts";
 import { objectIn, viewOfWritten } from "../codec/render.ts";
@@ -322,7 +323,13 @@ function createPreviewStore(
       entries.set(found.key, base.preview(cluster, resource, found, settled(resource, written)));
       return base.preview(cluster, resource, found, written);
     },
-    put: noWrite,
+    keepsPreviews: true,
+    // Only what a write takes from others, such as a quota.
+    put(_cluster, found, written) {
+      const entry = unstoredEntry(found, written);
+      entries.set(found.key, entry);
+      return Promise.resolve(entry);
+    },
     remove: noWrite,
   };
 }

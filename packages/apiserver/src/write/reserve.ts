@@ -13,8 +13,9 @@ export function reserve(
   deps: ReviewDependencies & { cache: Cache },
   request: ReviewRequest,
 ): undefined | Promise<Reservation | "stale" | undefined> {
-  const { context, operation } = request;
-  const steps = deps.chain.of(context.served.resource.kind, operation).reserve;
+  const { context, operation, options } = request;
+  const all = deps.chain.of(context.served.resource.kind, operation).reserve;
+  const steps = options.dryRun ? all.filter(({ reservesInDryRuns }) => reservesInDryRuns) : all;
   if (steps.length === 0) return undefined;
   const review = createReview(deps, request);
   const matching = steps.filter((step) => !step.matches || step.matches(review));

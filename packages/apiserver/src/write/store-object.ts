@@ -74,9 +74,14 @@ export async function storeObject(
   const { storage, name } = served.resource;
   const stored = await toStorage(deps, context, object);
   const written = viewOfWritten(storage, stored, isSettled && served.isStorage);
-  if (options.dryRun) return deps.store.preview(cluster, served.resource, found, written);
   const oldObject = found.entry && objectIn(found.entry, served);
-  const reserving = reserve(deps, { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject });
+  const request = { context, options, operation: oldObject ? "UPDATE" : "CREATE", object, oldObject } as const;
+  if (options.dryRun) {
+    const previewed = deps.store.preview(cluster, served.resource, found, written);
+    if (deps.store.keepsPreviews) await reserve(deps, request);
+    return previewed;
+  }
+  const reserving = reserve(deps, request);
   const reservation = reserving && (await reserving);
   if (reservation === "stale") return undefined;
   const guarded = reservation?.guards?.length
