@@ -12,7 +12,8 @@ import { createResources, createResourceTable } from "../resources/resources.ts"
 import type { Resource } from "../resources/resources.ts";
 import type { Cache } from "../store/cache.ts";
 import { createFlowControl, TooBusyError } from "./flow-control.ts";
-import type { FlowControl, FlowRequest, Seat } from "./flow-control.ts";
+import type { FlowControl, FlowRequest } from "./flow-control.ts";
+import type { Seat } from "./ticket.ts";
 
 const table = createResourceTable(createResources([FlowSchema, PriorityLevelConfiguration]));
 const clusterOf = (name: string): LogicalCluster => ({ name, table }) as unknown as LogicalCluster;

@@ -1,5 +1,6 @@
 /** Requests and priority and fairness: a request runs when it has a seat, and leaves it with its response. */
-import type { FlowControl, FlowRequest, Seat } from "../flowcontrol/flow-control.ts";
+import type { FlowControl, FlowRequest } from "../flowcontrol/flow-control.ts";
+import type { Seat } from "../flowcontrol/ticket.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
 
