@@ -1,12 +1,21 @@
 /**
  * How attackers share the processors with the hub. In reality they are on machines of their own; here they run beside it, so
- * they get what the hub, the load and the probe leave.
+ * they run on one processor, and get what the hub, the load and the probe leave of it.
  */
+import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { constants, setPriority } from "node:os";
+import { availableParallelism, constants, setPriority } from "node:os";
 
-/** Of this process, in which the attackers and the hostile members are. Call it after the others were started. */
-export const yieldProcessor = (): void => setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+/**
+ * Of this process, in which the attackers and the hostile members are. Call it after the others were started and before the
+ * quiet phase. Where `taskset` is missing, or with one processor, only the priority is lowered.
+ */
+export function yieldProcessor(): void {
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+  const last = availableParallelism() - 1;
+  if (process.platform === "linux" && last > 0)
+    spawnSync("taskset", ["--all-tasks", "--cpu-list", "--pid", String(last), String(process.pid)]);
+}
 
 /** How long the main thread of a process ran, and how long it could have run but another had the processor. */
 export interface ProcessorTime {

@@ -10,8 +10,8 @@
 /** The average size that is efficient. Packets of the slowest networks have some 500 bytes. */
 const EFFICIENT_BYTES = 256;
 const FREE_CHUNKS = 16;
-/** Together about as much time as one or two small requests take. */
-const MAX_EXCESS_CHUNKS = 1_000;
+/** Together about as much time as one or two large requests take: twenty connections may arrive at the same time. */
+const MAX_EXCESS_CHUNKS = 250;
 const REFILLED_PER_SECOND = 50;
 
 export class ChunkAllowance {

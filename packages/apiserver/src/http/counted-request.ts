@@ -39,9 +39,29 @@ export function countedRequests(nowMs: () => number): typeof IncomingMessage {
 
 /** Written to the connection, because a response of Node would first read the rest of the request. */
 function rejectChunks(socket: Socket): void {
+  ignoreBody(socket);
   const text = JSON.stringify(tooManyChunks().status);
   socket.write(
     `HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
   socket.destroySoon();
+}
+
+/** The parser of a connection; Node keeps it for later connections. */
+interface Parser {
+  constructor: { kOnBody?: unknown };
+  [listener: number]: unknown;
+}
+
+/**
+ * Node's parser cannot be stopped in the middle of what it has read, and calls a listener for each chunk. Without a listener
+ * the rest of tens of thousands of chunks takes no time.
+ */
+function ignoreBody(socket: Socket & { parser?: Parser | null }): void {
+  const { parser } = socket;
+  const event = parser?.constructor.kOnBody;
+  if (!parser || typeof event !== "number") return;
+  const listener = parser[event];
+  parser[event] = null;
+  socket.once("close", () => (parser[event] = listener));
 }

@@ -26,6 +26,11 @@ export interface RequestContext {
   readonly conversions?: ConversionMemo | undefined;
   /** Set for a request with a large body: resolves when its next step may run, in turn with other large requests. */
   readonly pause?: () => Promise<void>;
+  /**
+   * Awaited when another server has answered, because it may answer many requests at once: undefined when the request may
+   * continue, otherwise resolves in turn with the requests of others. Unset for controllers of this server.
+   */
+  readonly resume?: () => Promise<void> | undefined;
 }
 
 /** 500 without a reason, as kube-apiserver returns for some client errors. */

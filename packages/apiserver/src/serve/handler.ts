@@ -31,6 +31,7 @@ import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
 import { longest, withinTime } from "../request/deadline.ts";
 import { after } from "../admission/run-steps.ts";
 import { failureResponse } from "./failure-response.ts";
+import { beginInTurn } from "./fair-turns.ts";
 import type { HealthState } from "./health.ts";
 import type { ObservedRequest, ServerMetrics } from "./server-metrics.ts";
 import { representationOf } from "../request/negotiate.ts";
@@ -51,7 +52,7 @@ import { TooBusyError } from "../flowcontrol/flow-control.ts";
 import type { FlowControl } from "../flowcontrol/flow-control.ts";
 import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
-import { isConnect, verbOf } from "./request-verb.ts";
+import { isConnect, readsTheNewest, verbOf } from "./request-verb.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { Input } from "../actions/action.ts";
 import { listQuery, timeoutMsOf } from "../request/options.ts";
@@ -125,6 +126,8 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     let response: ApiResponse;
     let failure: unknown;
     try {
+      const turn = deps.isController(request.user) ? undefined : beginInTurn(options.turns.fair, request);
+      if (turn) await turn;
       if (deps.cache.isShared && readsTheNewest(request)) await deps.cache.fresh(request.signal);
       response = await answer(options, request, seen, (text) => warnings.add(text));
     } catch (error) {
@@ -142,13 +145,6 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
     if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
     return response;
   };
-}
-
-/** A read that names a revision accepts what this server has; other requests must see what other servers acknowledged. */
-function readsTheNewest({ method, path, query }: ApiRequest): boolean {
-  const { type } = routeOf(splitCluster(path).path);
-  if (type !== "resource" && type !== "dry-run") return false;
-  return method !== "GET" || !query.get("resourceVersion");
 }
 
 function answer(
@@ -282,6 +278,7 @@ async function answerAs(
     warn,
     signal: request.signal,
     pause: isLarge ? pause : undefined,
+    resume: byController ? undefined : () => turns.fair.resume(clientKeyOf(clusterName, user.name)),
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();

@@ -12,6 +12,8 @@
 import { setImmediate } from "node:timers/promises";
 import { createSemaphore } from "@flotilla/base";
 import { tooManyRequests } from "@flotilla/apimachinery";
+import { createFairTurns } from "./fair-turns.ts";
+import type { FairTurns } from "./fair-turns.ts";
 
 /** Above this a list is expensive. */
 export const LONG_LIST_ENTRIES = 1_000;
@@ -30,6 +32,8 @@ const SMALL_TIMES = 3;
 const MAX_YIELD_MS = 150;
 
 export interface RequestTurns {
+  /** In which requests of any size begin, and continue when another server has answered. */
+  readonly fair: FairTurns;
   /**
    * Resolves when a request of this client with a body of so many bytes may be decoded. The returned function must be
    * called when it is done. Throws 429 when too many wait.
@@ -72,6 +76,7 @@ export function createRequestTurns(nowMs: () => number = () => performance.now()
   };
 
   return {
+    fair: createFairTurns(nowMs),
     async begin(client, bytes, signal) {
       const release = await decoding.acquire(Math.max(bytes, MIN_WEIGHT_BYTES), client, signal);
       await pause(client);

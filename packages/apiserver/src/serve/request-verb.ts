@@ -1,6 +1,8 @@
 /** The verb of a request for a resource: what it does, by its method and its path. */
 import { asksForWatch } from "../request/options.ts";
+import { routeOf, splitCluster } from "../request/router.ts";
 import type { ResourceRoute } from "../request/router.ts";
+import type { ApiRequest } from "../request/request.ts";
 import type { Verb } from "./operations.ts";
 
 /** Undefined for a method that the path does not support. */
@@ -34,3 +36,10 @@ export function verbOf(
 const CONNECTS = new Set(["proxy", "log", "exec", "attach", "portforward", "kubeconfig"]);
 /** Subresources that code serves, and whose connections may stay open. */
 export const isConnect = (subresource: string): boolean => CONNECTS.has(subresource);
+
+/** A read that names a revision accepts what this server has; other requests must see what other servers acknowledged. */
+export function readsTheNewest({ method, path, query }: ApiRequest): boolean {
+  const { type } = routeOf(splitCluster(path).path);
+  if (type !== "resource" && type !== "dry-run") return false;
+  return method !== "GET" || !query.get("resourceVersion");
+}

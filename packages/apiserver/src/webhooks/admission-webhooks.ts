@@ -90,11 +90,14 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     const read = createClusterReader(store, context.cluster);
     let verdict: Verdict;
     try {
-      verdict = await hook.ask(
+      const asked = hook.ask(
         { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
         (service) => serviceAddress(read, service, deps.addressAnnotation),
         context.signal,
       );
+      const resume = (): Promise<void> | undefined => context.resume?.();
+      await asked.then(resume, resume);
+      verdict = await asked;
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
       measured.answered(hook, operation, (clock.now() - startedMs) / 1000, false);
