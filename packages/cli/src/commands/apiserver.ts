@@ -1,5 +1,6 @@
 /** `flotilla apiserver`: runs the hub's API server and its store alone, until Ctrl-C. */
 import { defineCommand } from "../command.ts";
+import { temporaryData } from "../temporary-data.ts";
 import { aborted, hubProcessFlags, hubProcessOptions, taintPolicyFlag } from "./serve-flags.ts";
 
 export const apiserverCommand = defineCommand({
@@ -22,9 +23,10 @@ export const apiserverCommand = defineCommand({
   args: [],
   flags: { "allow-no-execute-taint-policy": taintPolicyFlag, ...hubProcessFlags },
   async run({ flags, output, signal, roles, environment }) {
+    using temporary = temporaryData(flags);
     const running = await roles.apiServer(
       {
-        ...hubProcessOptions(flags, { environment, output }, "apiserver"),
+        ...hubProcessOptions({ ...flags, data: temporary?.path ?? flags.data }, { environment, output }, "apiserver"),
         allowNoExecuteTaintPolicy: flags["allow-no-execute-taint-policy"],
       },
       (text) => output.progress(text),

@@ -3,8 +3,7 @@
  * effect is observed. A step whose effect is not observed in time fails the demo, so exit code 0 means that all of it
  * happened.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { HUB } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
@@ -22,6 +21,7 @@ import type { Stage } from "../demo/stage.ts";
 import { MEMBERS, demoSteps } from "../demo/steps.ts";
 import { runSteps } from "../demo/run-steps.ts";
 import type { FleetOptions } from "../fleet-starter.ts";
+import { makeTemporaryFolder, temporaryFolderError } from "../temporary-data.ts";
 import { seekKubectl } from "../kubectl.ts";
 
 const PAUSES = { slow: 6_000, normal: 1_500, fast: 0 } as const;
@@ -57,19 +57,13 @@ function keepFiles(folder: string): void {
 
 /** A folder for this demo, with its manifests. */
 function makeFolder(): string {
-  const place = tmpdir();
-  let folder: string | undefined;
+  const folder = makeTemporaryFolder("flotilla-demo-");
   try {
-    folder = mkdtempSync(join(place, "flotilla-demo-"));
     for (const [file, text] of Object.entries(FILES)) writeFileSync(join(folder, file), text);
     return folder;
   } catch (error) {
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    throw new FlotillaError(
-      "File",
-      `creating a temporary folder in ${place}; check its free space and permissions, or set TMPDIR to another folder`,
-      { cause: error },
-    );
+    rmSync(folder, { recursive: true, force: true });
+    throw temporaryFolderError(error);
   }
 }
 

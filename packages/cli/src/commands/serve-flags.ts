@@ -36,7 +36,11 @@ export const hubProcessFlags = {
     value: "A,B",
     description: "more names and addresses that the serving certificate is valid for",
   },
-  ephemeral: { type: "boolean", description: "keep objects in memory only; they are lost after a stop" },
+  ephemeral: {
+    type: "boolean",
+    description:
+      "keep objects in memory only; they are lost after a stop. Without --data, keys and kubeconfigs are in a temporary folder, which is removed then",
+  },
   ...storeFlags,
   keys: {
     type: "string",

@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import type { CommandContext } from "../command.ts";
 import type { FleetOptions } from "../fleet-starter.ts";
@@ -102,7 +105,7 @@ test("an ephemeral fleet is reported as such", () => {
 
   expect(
     renderReady(fleet, { ephemeral: true, asked: undefined, isDefaultData: true, ui: undefined, paint: plain }),
-  ).toContain("data      in memory: objects are lost after a stop");
+  ).toContain("data      in memory: objects are lost after a stop; keys and kubeconfigs are in /data/fleet");
 });
 
 const counts: Record<string, { asked: number | undefined; printsNote: boolean }> = {
@@ -129,6 +132,18 @@ for (const [behaviour, { asked, printsNote }] of Object.entries(counts)) {
     ).toBe(printsNote);
   });
 }
+
+test("an ephemeral fleet has a temporary folder, which is removed at the end, and leaves the default one as it is", async () => {
+  const { data } = await optionsOf("--ephemeral");
+
+  expect(data).not.toBe("fleet");
+  expect(dirname(data)).toBe(tmpdir());
+  expect(existsSync(data)).toBe(false);
+});
+
+test("an ephemeral fleet uses the folder that --data names", async () => {
+  expect((await optionsOf("--ephemeral", "--data", "own")).data).toBe("own");
+});
 
 test("three members are started by default", async () => {
   expect((await optionsOf()).members).toBe(3);

@@ -6,6 +6,7 @@ import { defineCommand } from "../command.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { Fleet } from "../fleet-starter.ts";
 import type { Paint } from "../paint.ts";
+import { temporaryData } from "../temporary-data.ts";
 import {
   aborted,
   controllerFlags,
@@ -91,9 +92,10 @@ export const upCommand = defineCommand({
     const memberNames = namesIn(flags["member-names"]);
     if (memberNames && flags.members !== undefined)
       throw new UsageError("give either --members N or --member-names A,B, not both");
+    using temporary = temporaryData(flags);
     const fleet = await startFleet(
       {
-        ...hubProcessOptions(flags, { environment, output }, "up"),
+        ...hubProcessOptions({ ...flags, data: temporary?.path ?? flags.data }, { environment, output }, "up"),
         ...controllerOptions(flags, flags["allow-no-execute-taint-policy"]),
         members: memberNames?.length ?? flags.members ?? DEFAULT_MEMBERS,
         memberNames: memberNames && checkNames(memberNames),
@@ -178,7 +180,7 @@ export function renderReady(
       : [`members   are from an earlier start: --members ${asked} removes none; for fewer, use another --data folder`]),
     ...(members[0] === undefined ? [] : [`members   have kubeconfigs beside it: ${members[0]}.kubeconfig, …`]),
     ephemeral
-      ? "data      in memory: objects are lost after a stop"
+      ? `data      in memory: objects are lost after a stop; keys and kubeconfigs are in ${data}`
       : `data      ${data}; the next start resumes from there`,
     `log       ${logFile}`,
     ...(ui === undefined
