@@ -8,13 +8,10 @@
  */
 import {
   AddOnPlacementScore,
-  DECISION_GROUP_INDEX_LABEL,
-  DECISION_GROUP_NAME_LABEL,
   ManagedCluster,
   ManagedClusterSet,
   ManagedClusterSetBinding,
   OcmPlacement,
-  PLACEMENT_LABEL,
   PlacementDecision,
   SCHEDULING_DISABLED_ANNOTATION,
 } from "@flotilla/ocm";
@@ -22,14 +19,14 @@ import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { withCondition } from "@flotilla/apimachinery";
-import { defineController, done, owned, unlessChanged, watch } from "@flotilla/controller-runtime";
+import { defineController, done, owned, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { findConcerned } from "./concerned.ts";
 import type { PlacementMeter } from "./meter.ts";
-import { isByScore, planPlacement, type PlacementPlan } from "./plan-placement.ts";
+import { planPlacement, type PlacementPlan } from "./plan-placement.ts";
 import type { PlacementSources } from "./sources.ts";
-import { isWritten, scoreWaitMs, wantedDecisions, writeSteps, type WantedDecision } from "./wanted-decisions.ts";
+import { createDecisionWriter } from "./write-decisions.ts";
 
 type Placement = DeepReadonly<OcmPlacement>;
 
@@ -48,9 +45,6 @@ export interface PlacementDependencies {
   meter?: PlacementMeter;
 }
 
-/** The event that lists scores is truncated at this length. */
-const MAX_SCORES_LENGTH = 1000;
-
 export function createPlacementController({
   hub,
   informers,
@@ -68,25 +62,7 @@ export function createPlacementController({
     bindings: informers.of(ManagedClusterSetBinding),
   });
 
-  function recordChange(placement: Placement, name: string, { warning, record }: PlacementPlan): void {
-    const { namespace } = placement.metadata;
-    events.record(hub, placement, {
-      type: warning ? "Warning" : "Normal",
-      reason: "DecisionUpdate",
-      message: `Decision ${name} is updated with placement ${placement.metadata.name} in namespace ${namespace}${warning ? `: ${warning}` : ""}`,
-    });
-    const scoresText = [...record.scores]
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([cluster, score]) => `${cluster}:${score}`)
-      .join(" ");
-    if (scoresText)
-      events.record(hub, placement, {
-        type: "Normal",
-        reason: "ScoreUpdate",
-        message:
-          scoresText.length > MAX_SCORES_LENGTH ? `${scoresText.slice(0, MAX_SCORES_LENGTH)} ......` : scoresText,
-      });
-  }
+  const decisions = createDecisionWriter({ hub, client, events, sources });
 
   function recordSelection(placement: Placement, plan: PlacementPlan, before: readonly string[]): void {
     const after = plan.isKept ? before : plan.chosen.toSorted();
@@ -101,97 +77,6 @@ export function createPlacementController({
       before: { clusters: [...before] },
       after: { clusters: [...after] },
     });
-  }
-
-  async function writeDecision(
-    placement: Placement,
-    { planned, before, status, isInterim }: WantedDecision,
-    plan: PlacementPlan,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { namespace = "", name: owner, uid = "" } = placement.metadata;
-    const { name, groupName, groupIndex } = planned;
-    const key = { cluster: hub, namespace, name };
-    const writeStatusOf = async (): Promise<void> =>
-      void (await client.patch(PlacementDecision, key, { status } as unknown as Json, {
-        type: "merge",
-        subresource: "status",
-        signal,
-      }));
-    if (isInterim) return writeStatusOf();
-    const labels = {
-      [PLACEMENT_LABEL]: owner,
-      [DECISION_GROUP_NAME_LABEL]: groupName,
-      [DECISION_GROUP_INDEX_LABEL]: String(groupIndex),
-    };
-    if (!before) {
-      const ownerReferences = [
-        {
-          apiVersion: `${OcmPlacement.group}/${OcmPlacement.storageVersion}`,
-          kind: OcmPlacement.kind,
-          name: owner,
-          uid,
-          controller: true,
-          blockOwnerDeletion: true,
-        },
-      ];
-      await client.create(
-        PlacementDecision,
-        hub,
-        {
-          apiVersion: `${PlacementDecision.group}/${PlacementDecision.storageVersion}`,
-          kind: PlacementDecision.kind,
-          metadata: { name, namespace, labels, ownerReferences },
-        },
-        { signal },
-      );
-      events.record(hub, placement, {
-        type: "Normal",
-        reason: "DecisionCreate",
-        message: `Decision ${name} is created with placement ${owner} in namespace ${namespace}`,
-      });
-    } else if (!equalJson(before.metadata.labels, labels))
-      await client.patch(PlacementDecision, key, { metadata: { labels } }, { type: "merge", signal });
-    if (isWritten({ before, status })) return;
-    await writeStatusOf();
-    recordChange(placement, name, plan);
-  }
-
-  /** Returns how long decisions that only change scores have to wait, and 0 if they were written. */
-  async function writeDecisions(
-    placement: Placement,
-    plan: PlacementPlan,
-    nowMs: number,
-    signal: AbortSignal,
-  ): Promise<{ waitMs: number; isRescored: boolean }> {
-    const before = new Map(sources.decisionsOf(placement).map((decision) => [decision.metadata.name, decision]));
-    const wanted = wantedDecisions(placement, plan, before);
-    const isRescored = isByScore(placement) && wanted.some((decision) => !isWritten(decision));
-    const waitMs = isRescored ? scoreWaitMs(placement, wanted, before.size, nowMs) : 0;
-    if (waitMs > 0) return { waitMs, isRescored: false };
-    for (const { planned } of wanted) before.delete(planned.name);
-    // In parallel, so that a thousand clusters in ten decisions take one disk sync.
-    for (const step of writeSteps(wanted)) {
-      const outcomes = await Promise.allSettled(
-        step.map((decision) => writeDecision(placement, decision, plan, signal)),
-      );
-      for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-    }
-    for (const { metadata } of before.values()) {
-      await unlessChanged(
-        client.delete(
-          PlacementDecision,
-          { cluster: hub, namespace: metadata.namespace ?? "", name: metadata.name },
-          { preconditions: metadata.uid ? { uid: metadata.uid } : undefined, signal },
-        ),
-      );
-      events.record(hub, placement, {
-        type: "Normal",
-        reason: "DecisionDelete",
-        message: `Decision ${metadata.name} is deleted with placement ${placement.metadata.name} in namespace ${metadata.namespace}`,
-      });
-    }
-    return { waitMs, isRescored };
   }
 
   async function writeStatus(
@@ -247,7 +132,7 @@ export function createPlacementController({
       const decidedMs = meter?.nowMs() ?? 0;
       meter?.scheduled(decidedMs - startMs);
       const before = recorder ? namesIn(sources.decisionsOf(placement)) : [];
-      const { waitMs, isRescored } = await writeDecisions(placement, plan, nowMs, signal);
+      const { waitMs, isRescored } = await decisions.write(placement, plan, nowMs, signal);
       if (waitMs === 0) recordSelection(placement, plan, before);
       meter?.bound(meter.nowMs() - decidedMs);
       await writeStatus(placement, plan, isRescored, key, signal);

@@ -12,33 +12,26 @@
  * A member that the hub reaches has no agent: it gets no roles, so that no other client can report for it. Its Lease is
  * renewed when it becomes available rather than every minute, because only the hub would read it.
  */
-import {
-  AUTOMATICALLY_ACCEPTED_ANNOTATION,
-  CLUSTER_LEASE,
-  CLUSTER_NAME_LABEL,
-  CLUSTER_RBAC_FINALIZER,
-  CLUSTER_RESOURCES_FINALIZER,
-  ManagedCluster,
-  ManagedClusterSet,
-  ManifestWork,
-} from "@flotilla/ocm";
+import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, ManagedCluster, ManagedClusterSet, ManifestWork } from "@flotilla/ocm";
 import { Cluster } from "@flotilla/karmada";
 import { ClusterRole, ClusterRoleBinding, Lease, Namespace, RoleBinding } from "@flotilla/kubernetes";
-import { equalJson, formatMicroTime, formatTime, messageOf, defined } from "@flotilla/base";
-import type { Clock, DeepReadonly, Json, Log } from "@flotilla/base";
+import { equalJson, formatTime } from "@flotilla/base";
+import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { findCondition, isNamespaceTerminating, type NextCondition } from "@flotilla/apimachinery";
+import { findCondition } from "@flotilla/apimachinery";
 import { defineController, done, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import { planReport } from "../pairing/plan-report.ts";
 import { createAgentAccess } from "./agent-access.ts";
 import type { ClusterSets } from "./cluster-sets.ts";
-import { accepted, AVAILABLE, denied, HUB_ACCEPTED, notAccepted, silent, type Read } from "../cluster-conditions.ts";
+import { AVAILABLE } from "../cluster-conditions.ts";
 import type { Leaving } from "./leaving.ts";
 import { planAvailabilityTaints } from "./plan-availability-taints.ts";
 import { expiresAtMs, nextRenewal, type Renewal } from "./plan-lease.ts";
 import { planStatus } from "./plan-status.ts";
 import type { MemberClaims } from "../pairing/member-claims.ts";
+import { reportClusterChange } from "./managed-cluster-events.ts";
+import { createClusterSetUp } from "./set-up-cluster.ts";
 
 export interface ManagedClusterDependencies {
   hub: string;
@@ -70,120 +63,11 @@ export function createManagedClusterController({
   const apis = informers.of(Cluster);
   const leases = informers.of(Lease);
   const access = createAgentAccess({ hub, informers, client });
+  const setUp = createClusterSetUp({ hub, client, clock, access, acceptsAll });
   const renewals = new Map<string, Renewal>();
   clusters.addIndex(BY_SET, ({ status }) => [
     ...new Set((status?.managedNamespaces ?? []).map(({ clusterSet }) => clusterSet)),
   ]);
-
-  /** Adds the finalizers and the automatic acceptance in one write, before anything else is created. */
-  async function prepare(cluster: Read, signal: AbortSignal): Promise<boolean> {
-    const { finalizers = [], resourceVersion = null, annotations } = cluster.metadata;
-    const isNew = acceptsAll && annotations?.[AUTOMATICALLY_ACCEPTED_ANNOTATION] === undefined;
-    const isAccepted = cluster.spec.hubAcceptsClient === true || isNew;
-    const missing = [CLUSTER_RESOURCES_FINALIZER, ...(isAccepted ? [CLUSTER_RBAC_FINALIZER] : [])].filter(
-      (finalizer) => !finalizers.includes(finalizer),
-    );
-    if (missing.length === 0 && !isNew) return true;
-    const patch = {
-      metadata: {
-        resourceVersion,
-        finalizers: [...finalizers, ...missing],
-        ...defined({
-          annotations: isNew ? { [AUTOMATICALLY_ACCEPTED_ANNOTATION]: formatTime(clock.now()) } : undefined,
-        }),
-      },
-      ...defined({ spec: isNew ? { hubAcceptsClient: true } : undefined }),
-    };
-    await unlessChanged(
-      client.patch(ManagedCluster, { cluster: hub, name: cluster.metadata.name }, patch, { type: "merge", signal }),
-    );
-    return false;
-  }
-
-  /** Returns the condition with the result; the caller reports and rethrows a failure. */
-  async function admit(
-    cluster: Read,
-    isReached: boolean,
-    signal: AbortSignal,
-  ): Promise<{ condition: NextCondition | undefined; hasNamespace?: boolean; failure?: unknown }> {
-    const { name } = cluster.metadata;
-    const isKnown = findCondition(cluster.status?.conditions, HUB_ACCEPTED) !== undefined;
-    if (!cluster.spec.hubAcceptsClient) {
-      if (!isKnown) return { condition: undefined };
-      if (isReached) await access.revoke(name, signal);
-      else await access.limit(name, signal);
-      return { condition: denied };
-    }
-    try {
-      const hasNamespace = await access.ensureNamespace(name, signal);
-      if (isReached) await access.revoke(name, signal);
-      else await access.grant(name, hasNamespace, signal);
-      return { condition: accepted, hasNamespace };
-    } catch (failure) {
-      // The namespace is being deleted right now. The cluster is accepted anyway, and the namespace's deletion requeues
-      // it.
-      if (isNamespaceTerminating(failure)) return { condition: accepted };
-      return { condition: notAccepted(messageOf(failure)), failure };
-    }
-  }
-
-  async function renew(name: string, lease: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<void> {
-    const renewTime = formatMicroTime(clock.now());
-    const key = { cluster: hub, namespace: name, name: CLUSTER_LEASE };
-    if (lease) await client.patch(Lease, key, { spec: { renewTime } }, { type: "merge", signal });
-    else
-      await client.create(
-        Lease,
-        hub,
-        {
-          apiVersion: "coordination.k8s.io/v1",
-          kind: "Lease",
-          metadata: { name: CLUSTER_LEASE, namespace: name, labels: { [CLUSTER_NAME_LABEL]: name } },
-          spec: { holderIdentity: CLUSTER_LEASE, renewTime },
-        },
-        { signal },
-      );
-  }
-
-  function recordEvents(
-    cluster: Read,
-    next: readonly { type: string; status: string; reason?: string }[],
-    isReached: boolean,
-    log: Log,
-  ): void {
-    const changed = (type: string): string | undefined => {
-      const [before, now] = [cluster.status?.conditions, next].map(
-        (conditions) => findCondition(conditions, type)?.reason,
-      );
-      return before === now ? undefined : now;
-    };
-    const { name } = cluster.metadata;
-    const [acceptance, availability] = [HUB_ACCEPTED, AVAILABLE].map(changed);
-    if (acceptance ?? availability)
-      log.info("managed cluster changed", {
-        member: name,
-        acceptance: acceptance || undefined,
-        availability: availability || undefined,
-      });
-    if (acceptance === denied.reason)
-      events.record(hub, cluster, {
-        type: "Normal",
-        reason: "ManagedClusterDenied",
-        message: `managed cluster ${name} is denied by hub cluster admin`,
-      });
-    if (acceptance === accepted.reason && !isReached)
-      events.record(hub, cluster, {
-        type: "Normal",
-        reason: "ManagedClusterAccepted",
-        message: `managed cluster ${name} is accepted by hub cluster admin`,
-      });
-    if (availability === silent.reason && !isReached)
-      events.record(hub, cluster, {
-        type: "Warning",
-        reason: "AvailableUnknown",
-        message: `The ${name} is successfully imported. However, the connection check from the managed cluster to the hub cluster has failed`,
-      });
-  }
 
   const byLabel = ({ object }: ObjectEvent): ObjectKey[] => {
     const name = object.metadata.labels?.[CLUSTER_NAME_LABEL];
@@ -240,11 +124,11 @@ export function createManagedClusterController({
     async reconcile(cluster, { log, signal }): Promise<Result> {
       const { name } = cluster.metadata;
       if (cluster.metadata.deletionTimestamp) return leaving.leave(cluster, signal);
-      if (!(await prepare(cluster, signal))) return done;
+      if (!(await setUp.prepare(cluster, signal))) return done;
 
       const face = apis.get({ cluster: hub, name });
       const isReached = face?.spec.syncMode === "Push";
-      const { condition, hasNamespace = false, failure } = await admit(cluster, isReached, signal);
+      const { condition, hasNamespace = false, failure } = await setUp.admit(cluster, isReached, signal);
       const lease = leases.get({ cluster: hub, namespace: name, name: CLUSTER_LEASE });
       const nowMs = clock.now();
       const renewal = lease && nextRenewal(renewals.get(name), lease, nowMs);
@@ -263,7 +147,7 @@ export function createManagedClusterController({
         const written = await unlessChanged(
           client.updateStatus(ManagedCluster, hub, { ...cluster, status }, { signal }),
         );
-        if (written) recordEvents(cluster, conditions, isReached, log);
+        if (written) reportClusterChange({ hub, events, log }, cluster, conditions, isReached);
       }
       if (failure) throw failure;
 
@@ -271,7 +155,7 @@ export function createManagedClusterController({
       // An agent renews its own, existing Lease.
       const isBack =
         isReached && isAvailable === "True" && findCondition(cluster.status?.conditions, AVAILABLE)?.status !== "True";
-      if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await renew(name, lease, signal);
+      if (condition?.status === "True" && hasNamespace && (!lease || isBack)) await setUp.renew(name, lease, signal);
       if (status) return done; // The write produces an event, which requeues this cluster.
 
       const taints = planAvailabilityTaints(cluster.spec.taints ?? [], isAvailable);

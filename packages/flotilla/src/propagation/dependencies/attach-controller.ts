@@ -19,7 +19,7 @@ import { defineKeyedController, done, informerSource } from "@flotilla/controlle
 import type { Controller, EventRecorder, Informer, ObjectEvent } from "@flotilla/controller-runtime";
 import { clusterScope, namespacedScope, scopeIn, type BindingScope } from "../bindings/binding-scope.ts";
 import { derivedNameProblem } from "../templates/derived-names.ts";
-import { keyOfTemplate, type TemplateKey, type Templates } from "../templates/templates.ts";
+import { keyOfTemplate, templateId, type TemplateKey, type Templates } from "../templates/templates.ts";
 import { resourceOf } from "../bindings/resource-of.ts";
 import { planAttached, type AttachedPlan } from "./plan-attached.ts";
 import { needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
@@ -37,7 +37,6 @@ export interface AttachDependencies {
   events: EventRecorder;
 }
 
-const idOf = ({ group, kind, namespace, name }: TemplateKey): string => `${group}/${kind}/${namespace}/${name}`;
 const BY_PLACE = "dependencies.place";
 const CONCURRENCY = 16;
 /** Recheck interval while the binding of an earlier object of the same name is garbage-collected. */
@@ -97,7 +96,7 @@ export function createAttachController({
 
   /** Each once: a key is enqueued whenever one of its bindings changes. */
   function reportWithheld(key: TemplateKey, withheld: readonly Binding[]): void {
-    const id = idOf(key);
+    const id = templateId(key);
     const before = reported.get(id);
     if (withheld.length === 0) reported.delete(id);
     else reported.set(id, new Set(withheld.map(({ metadata }) => metadata.uid)));
@@ -113,15 +112,15 @@ export function createAttachController({
   }
 
   function reportTaken(key: TemplateKey, requirers: readonly Binding[], why: string): void {
-    if (taken.has(idOf(key))) return;
-    taken.add(idOf(key));
+    if (taken.has(templateId(key))) return;
+    taken.add(templateId(key));
     const message = `${key.kind} ${key.name} is not propagated as a dependency: ${why}`;
     for (const binding of requirers)
       events.record(hub, binding, { type: "Warning", reason: "SyncScheduleResultToDependenciesFailed", message });
   }
 
   function reportFree(key: TemplateKey, requirers: readonly Binding[]): void {
-    if (taken.size === 0 || !taken.delete(idOf(key))) return;
+    if (taken.size === 0 || !taken.delete(templateId(key))) return;
     for (const binding of requirers)
       events.record(hub, binding, {
         type: "Normal",
@@ -151,7 +150,7 @@ export function createAttachController({
     name: "attach",
     writes: [namespacedScope.kind, clusterScope.kind],
     concurrency: CONCURRENCY,
-    idOf,
+    idOf: templateId,
     sources: [
       { source: informerSource(bindings, affected) },
       { source: informerSource(clusterBindings, affected) },
@@ -169,8 +168,8 @@ export function createAttachController({
       const object = templates.find(key);
       // The object owns its binding, so garbage collection deletes both.
       if (!object || object.metadata.deletionTimestamp) {
-        reported.delete(idOf(key));
-        taken.delete(idOf(key));
+        reported.delete(templateId(key));
+        taken.delete(templateId(key));
         return done;
       }
       const scope = scopeIn(key.namespace);

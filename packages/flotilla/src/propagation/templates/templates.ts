@@ -77,6 +77,10 @@ const ASK_AGAIN_MS = 1_000;
 /** Retry interval of a stage after `unknown`. Templates that are listed meanwhile enqueue most keys by themselves. */
 export const RELIST_RETRY_MS = 500;
 
+/** A key as text. */
+export const templateId = ({ group, kind, namespace, name }: TemplateKey): string =>
+  `${group}/${kind}/${namespace}/${name}`;
+
 export function keyOfTemplate(template: Template): TemplateKey {
   const { group, kind } = gvkOf(template);
   return { group, kind, namespace: template.metadata.namespace ?? "", name: template.metadata.name };
