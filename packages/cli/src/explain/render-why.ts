@@ -1,7 +1,7 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { Job } from "@flotilla/kubernetes";
-import { BroadcastJob } from "@flotilla/openkruise";
+import { Job, Pod } from "@flotilla/kubernetes";
+import { BroadcastJob, SidecarSet } from "@flotilla/openkruise";
 import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
@@ -152,13 +152,17 @@ function renderMembers({ members, resource: { kind } }: Read): string[] {
 /** A BroadcastJob runs on every node, so its replicas, which are its parallelism, do not count its pods. */
 function countText({ replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const replicas = autoscaler?.replicas ?? asked;
-  const { desired, active, succeeded, failed } = isObject(status) ? status : {};
+  const { desired, active, succeeded, failed, matchedPods: matched } = isObject(status) ? status : {};
   const numbers = { active, succeeded, failed };
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
     typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
   );
   if (kind === BroadcastJob.kind) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
   if (kind === Job.kind) return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
+  // Their rules give a number, as Karmada's do, and nothing of them is replicated.
+  if (kind === Pod.kind) return [];
+  if (kind === SidecarSet.kind)
+    return typeof matched === "number" ? [`matches ${matched} ${matched === 1 ? "pod" : "pods"}`] : [];
   return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
 }
 

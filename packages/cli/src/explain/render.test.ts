@@ -103,6 +103,32 @@ test("a finished run whose members have left is not rendered as an empty decisio
   );
 });
 
+const counts: Record<string, { kind: string; replicas?: number; status?: object; want: string }> = {
+  "a workload without replicas": { kind: "Deployment", replicas: 0, want: "oslo: 0 replicas, applied, healthy" },
+  "a ConfigMap": { kind: "ConfigMap", want: "oslo: applied, healthy" },
+  "a Pod": { kind: "Pod", replicas: 1, want: "oslo: applied, healthy" },
+  "a SidecarSet": {
+    kind: "SidecarSet",
+    replicas: 0,
+    status: { matchedPods: 3 },
+    want: "oslo: matches 3 pods, applied, healthy",
+  },
+  "a SidecarSet that has not been observed": { kind: "SidecarSet", replicas: 0, want: "oslo: applied, healthy" },
+};
+for (const [what, { kind, replicas, status, want }] of Object.entries(counts))
+  test(`${what} is listed with what its kind has of it`, () => {
+    const [member] = explanation.members;
+    const bare = { ...member, divided: [], overridden: [], overridePolicies: [], drift: undefined, onMember: [] };
+
+    const text = renderWhy({
+      ...explanation,
+      resource: { ...explanation.resource, kind },
+      members: [{ ...bare, onMemberBy: undefined, replicas, status }] as unknown as typeof explanation.members,
+    });
+
+    expect(text).toContain(`MEMBERS\n  ${want}\n`);
+  });
+
 test("a plan is rendered per cluster, with what is created, changed and deleted", () => {
   const object = { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" };
 

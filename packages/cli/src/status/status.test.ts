@@ -793,6 +793,29 @@ describe("as text", () => {
     }
   });
 
+  const readyOf = (apiVersion: string, kind: string, ...statuses: object[]): unknown => {
+    const { ready } = summariseWorkload({
+      ...binding,
+      spec: { ...binding.spec, replicas: 2, resource: { ...binding.spec.resource, apiVersion, kind } },
+      status: {
+        aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+      },
+    });
+    return ready;
+  };
+
+  test("a Pod that is ready on its members counts as ready", () => {
+    const conditions = [{ type: "Ready", status: "True" }];
+
+    expect(readyOf("v1", "Pod", { phase: "Running", conditions }, { phase: "Pending" })).toBe(1);
+  });
+
+  test("none is ready of a workload whose status omits the number, and it is not known of another kind", () => {
+    expect(readyOf("apps/v1", "Deployment", { replicas: 2 })).toBe(0);
+    expect(readyOf("example.com/v1", "Fleet", { readyReplicas: 1 }, { replicas: 1 })).toBe(1);
+    expect(readyOf("example.com/v1", "Fleet", { size: 2 })).toBeUndefined();
+  });
+
   test("-o wide adds regions, ages and policies, and shortens no placement", () => {
     const wide = renderStatus(
       status({

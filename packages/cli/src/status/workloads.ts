@@ -1,7 +1,7 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isJobFinished, Job, kubernetesWorkloads } from "@flotilla/kubernetes";
+import { isJobFinished, Job, kubernetesWorkloads, Pod } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
@@ -22,7 +22,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     name: spec.resource.name,
     kind: spec.resource.kind,
     desired: isRun ? undefined : (counted?.desired ?? desiredOf(spec)),
-    ready: counted?.ready ?? sumOf(statuses, "readyReplicas"),
+    ready: counted?.ready ?? readyOf(spec.resource, statuses),
     ...releaseOf(statuses),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(binding, statuses) : undefined,
@@ -78,6 +78,23 @@ const COUNTED_PODS = [
 function countedPods(statuses: readonly JsonObject[]): { desired: number; ready: number } | undefined {
   const fields = COUNTED_PODS.find(({ desired }) => statuses.some((status) => desired in status));
   return fields && { desired: sumOf(statuses, fields.desired), ready: sumOf(statuses, fields.ready) };
+}
+
+/** Kinds whose status omits the number of ready replicas when it is 0. */
+const WORKLOADS: ReadonlySet<string> = new Set(
+  [...kubernetesWorkloads, ...kruiseWorkloads].map(({ group, kind }) => `${group}/${kind}`),
+);
+
+/** Undefined for other kinds that do not report it: that is not none. */
+function readyOf(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  statuses: readonly JsonObject[],
+): number | undefined {
+  const id = `${parseApiVersion(apiVersion).group}/${kind}`;
+  if (id === `${Pod.group}/${Pod.kind}`) return statuses.filter(({ conditions }) => isTrue(conditions, "Ready")).length;
+  return WORKLOADS.has(id) || statuses.length === 0 || statuses.some((status) => "readyReplicas" in status)
+    ? sumOf(statuses, "readyReplicas")
+    : undefined;
 }
 
 const statusesOf = ({ status }: DeepReadonly<ResourceBinding>): JsonObject[] =>
