@@ -90,7 +90,7 @@ test("status names workloads that no policy selects, and finds no problem in the
   const { text } = await run("status");
 
   expect(text).toContain(
-    "No policy selects 1 workload of the hub, so it runs on no member: Deployment default/lone. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
+    "No policy selects 1 workload of the hub, so it is propagated to no member: Deployment default/lone. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
   );
   expect((JSON.parse((await run("status", "-o", "json")).text) as { unselected: unknown }).unselected).toEqual({
     count: 1,

@@ -78,9 +78,6 @@ export const topCommand = defineCommand({
       });
       sortUsages(usages, flags["sort-by"]);
       const withNamespace = type === "pods" && namespace === undefined;
-      output.result(usages as unknown as Json, () =>
-        renderUsages(usages, { type, withNamespace, width: output.width }),
-      );
       const { lines, notes } = problemsOf(gathered, {
         targets,
         areNamed: names.length > 0,
@@ -91,6 +88,9 @@ export const topCommand = defineCommand({
         .filter(({ answer }) => answer.unserved.length > 0)
         .map(({ place }) => place.name);
       const problems = [...lines, ...without.map((name) => `${name}: it serves no metrics; install a metrics server`)];
+      output.result(usages as unknown as Json, () =>
+        renderUsages(usages, { type, withNamespace, width: output.width, isPartial: problems.length > 0 }),
+      );
       for (const line of [...notes, ...new Set(problems)]) output.warn(output.called(line));
       return problems.length > 0 ? FAILED : 0;
     } finally {
@@ -114,9 +114,14 @@ function sortUsages(usages: Usage[], column: string): void {
 
 function renderUsages(
   usages: readonly Usage[],
-  { type, withNamespace, width }: { type: "pods" | "nodes"; withNamespace: boolean; width: number | undefined },
+  {
+    type,
+    withNamespace,
+    width,
+    isPartial,
+  }: { type: "pods" | "nodes"; withNamespace: boolean; width: number | undefined; isPartial: boolean },
 ): string {
-  if (usages.length === 0) return "No metrics found.";
+  if (usages.length === 0) return isPartial ? "No metrics found in what was read." : "No metrics found.";
   const percent = (value: number | undefined): string => (value === undefined ? "-" : `${value}%`);
   const header = [
     "CLUSTER",

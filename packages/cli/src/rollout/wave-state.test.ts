@@ -17,6 +17,22 @@ const cases: Record<string, Case> = {
     release: { phase: "Progressing", at: 1, waveState: "Before" },
     want: ["complete", "waits", ""],
   },
+  "waves that go on without a member that cannot be reached": {
+    release: { phase: "Progressing", at: 2, waveState: "Open" },
+    members: [
+      [{ ...updated, name: "oslo" }],
+      [
+        { ...updated, name: "paris", state: "Unreachable" },
+        { ...untouched, name: "rome", state: "Skipped" },
+      ],
+    ],
+    want: ["complete", "complete without paris, rome", "open"],
+  },
+  "a release that succeeded without a member": {
+    release: { phase: "Succeeded", at: 2, waveState: "After" },
+    members: [[], [], [{ ...untouched, state: "Skipped" }]],
+    want: ["complete", "complete", "complete without bergen"],
+  },
   "a wave in progress": { release: { phase: "Progressing", at: 1, waveState: "Open" }, want: ["complete", "open", ""] },
   "a wave whose soak time has begun": {
     release: { phase: "Progressing", at: 0, waveState: "After" },

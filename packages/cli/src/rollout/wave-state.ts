@@ -33,12 +33,25 @@ export function waveState(
   { phase = "", at, waveState: state = "Open", hasFailed = false }: ReleaseState,
   members: readonly WaveMember[] = [],
 ): string {
-  if (phase === "Succeeded") return "complete";
+  if (phase === "Succeeded" || (index < at && !RETURNS.has(phase))) return complete(members);
   if (index > at) return "";
   if (RETURNS.has(phase)) return index === at && state === "Before" ? "not started" : returned(phase, members);
-  if (index < at) return "complete";
   if (phase === "Superseded") return state === "Before" ? "" : "superseded";
   return phase === "Paused" ? (hasFailed ? "failed, paused" : "paused") : (IN_PROGRESS[state] ?? "");
+}
+
+/** A wave continues without members that cannot be reached; they follow when they are back. */
+function complete(members: readonly WaveMember[]): string {
+  const away = members.filter(({ state }) => state === "Skipped" || state === "Unreachable");
+  return away.length === 0 ? "complete" : `complete without ${named(away)}`;
+}
+
+function named(members: readonly WaveMember[]): string {
+  const more = members.length > MAX_NAMED ? ` and ${members.length - MAX_NAMED} more` : "";
+  return `${members
+    .slice(0, MAX_NAMED)
+    .map(({ name }) => name)
+    .join(", ")}${more}`;
 }
 
 function returned(phase: string, members: readonly WaveMember[]): string {
@@ -48,9 +61,5 @@ function returned(phase: string, members: readonly WaveMember[]): string {
   );
   if (left.length === 0) return "rolled back";
   if (phase === "RollingBack") return left.every(({ hasRelease }) => hasRelease) ? "will roll back" : "rolling back";
-  const more = left.length > MAX_NAMED ? ` and ${left.length - MAX_NAMED} more` : "";
-  return `not back: ${left
-    .slice(0, MAX_NAMED)
-    .map(({ name }) => name)
-    .join(", ")}${more}`;
+  return `not back: ${named(left)}`;
 }

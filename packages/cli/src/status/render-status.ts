@@ -230,7 +230,9 @@ function renderWorkloads(
   if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
   if (isNamespaceMissing) return [`${capitalised(noNamespace(namespace))}.`];
   if (workloads.length === 0 && namespace !== undefined)
-    return [`No workloads of namespace ${namespace} are propagated.`];
+    return [
+      `No workloads of namespace ${namespace} are propagated${notShown.includes("manifestworks") ? " by policies" : ""}.`,
+    ];
   if (workloads.length === 0)
     return objects.manifestWorks > 0 || notShown.includes("manifestworks")
       ? ["No workloads are propagated by policies."]
@@ -292,7 +294,7 @@ function renderUnselected(
   const where = namespace === undefined ? "-A" : `-n ${namespace}`;
   const line =
     `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ` +
-    `${count === 1 ? "it runs" : "they run"} on no member: ${shown.join(", ")}${more}. 'flotilla why ` +
+    `${count === 1 ? "it is" : "they are"} propagated to no member: ${shown.join(", ")}${more}. 'flotilla why ` +
     `TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
   return [
     [

@@ -75,7 +75,7 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
       const held =
         object.finalizers.length > 0
           ? `held by ${object.finalizers.join(", ")}. ${who}`
-          : "blocked by nothing, and still present.";
+          : "held by no finalizer, and still present.";
       return {
         severity: nowMs - object.sinceMs > PROBLEM_FACTOR * stuckAfterMs ? "problem" : "warning",
         about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,

@@ -74,7 +74,7 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: "It serves OpenKruise's kinds, but kruise-controller-manager is missing: nothing creates their pods.",
+          seen: "It serves OpenKruise's kinds, and has no Deployment kruise-controller-manager in the namespace kruise-system: unless it runs elsewhere, nothing creates their pods.",
           fix: "Install OpenKruise there, or remove its CRDs.",
           commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`],
         });

@@ -175,6 +175,23 @@ test("a binding whose members report again is no longer stale", () => {
   expect(staleAfter("paris", "oslo")).toBe("False AllMembersReporting: Every member reports its status");
 });
 
+test("a binding that gets another member no longer says that every member reports", () => {
+  const reports = ["paris", "oslo"].map((name) =>
+    makeWork(name, "web").applied("True").reports({ replicas: 5 }).build(),
+  );
+  const items = planItems(reports);
+  const stale = planAggregation(binding, { items, verdicts: [], stale: new Map([["paris", "not ready"]]) }, NOW);
+  const current = planAggregation(stale, { items, verdicts: [] }, NOW);
+  const clusters = [...(current.spec.clusters ?? []), { name: "rome", replicas: 1 }];
+
+  const after = planAggregation({ ...current, spec: { ...current.spec, clusters } }, { items, verdicts: [] }, NOW);
+
+  expect(after.status?.conditions?.find(({ type }) => type === "Stale")).toMatchObject({
+    status: "False",
+    reason: "NoneStale",
+  });
+});
+
 test("a binding with a member that never reported does not say that every member reports", () => {
   expect(staleAfter("paris")).toBe("False NoneStale: No status of a member is out of date");
 });

@@ -253,7 +253,8 @@ interface Reports {
 function withStaleness(conditions: Conditions, { targets, items, stale }: Reports, now: string): Conditions {
   const reported = new Set(items.flatMap(({ clusterName, status }) => (status === undefined ? [] : [clusterName])));
   if (stale.size === 0)
-    return isConditionTrue(conditions, STALE)
+    // What it said of the members before may be about others.
+    return findCondition(conditions, STALE)
       ? withCondition(
           conditions,
           {

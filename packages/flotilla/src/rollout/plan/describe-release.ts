@@ -82,7 +82,10 @@ const listed = (names: readonly string[]): string =>
 
 type Conditions = NonNullable<FleetRolloutStatus["conditions"]>;
 
-/** Whether the numbers have reports of members that cannot be reached. A release that was never stale has no such condition. */
+/**
+ * Whether the numbers have reports of members that cannot be reached. That all others report is not known: one may have
+ * no copy yet. A release that was never stale has no such condition.
+ */
 function withStaleness({ entries, input }: Release, conditions: Conditions, now: string): Conditions {
   const away = entries.filter(({ unreachableSince }) => unreachableSince !== undefined).map(({ name }) => name);
   if (away.length === 0 && !findCondition(conditions, STALE)) return conditions;
@@ -96,7 +99,7 @@ function withStaleness({ entries, input }: Release, conditions: Conditions, now:
             reason: "MembersNotReporting",
             message: `The numbers have the last reports of ${listed(away)}.`,
           }
-        : { status: "False", reason: "AllMembersReporting", message: "Every member reports its status." }),
+        : { status: "False", reason: "NoneStale", message: "No numbers are of a member that cannot be reached." }),
       observedGeneration: input.rollout.metadata.generation,
     },
     now,
