@@ -4,24 +4,21 @@
  */
 import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import type { Socket } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../../test/programs/kube.ts";
 import { createDisk } from "./disk.ts";
 import type { Disk } from "./disk.ts";
+import { startEtcdCluster } from "./etcd-cluster.ts";
 import { createLink } from "./link.ts";
 import type { Link, LinkState } from "./link.ts";
 import { createMachine } from "./machine.ts";
 import type { Machine } from "./machine.ts";
-import { ownerOf } from "./peers.ts";
 
 const run = promisify(execFile);
 
 export const SIZES = { etcd: 3, apiservers: 3, controllers: 2 } as const;
 export const MEMBER = "member1";
-/** etcd allocates 64 MB for each file of its log. */
-const ETCD_DISK_MIB = 512;
 const SERVER_DISK_MIB = 64;
 
 export interface Hub {
@@ -104,62 +101,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     });
   };
 
-  // etcd
-  const etcdDisks = range(SIZES.etcd).map((index) => createDisk(at(`etcd${index}`), ETCD_DISK_MIB));
-  const clientPorts = await Promise.all(range(SIZES.etcd).map(() => freePort()));
-  const peerPorts = await Promise.all(range(SIZES.etcd).map(() => freePort()));
-  const between = new Map<string, LinkState>();
-  const pair = (one: number, other: number): string => `${Math.min(one, other)}-${Math.max(one, other)}`;
-  const etcd: Machine[] = [];
-  const sources = new WeakMap<Socket, number>();
-  const peerLinks = await Promise.all(
-    range(SIZES.etcd).map((index) =>
-      link({
-        name: `etcd peers to etcd${index}`,
-        target: () => peerPorts[index],
-        stateOf(near) {
-          let source = sources.get(near);
-          if (source === undefined) {
-            const pid = ownerOf(
-              near,
-              etcd.flatMap((machine) => machine.pid ?? []),
-            );
-            source = etcd.findIndex((machine) => machine.pid === pid);
-            sources.set(near, source);
-          }
-          return source < 0 ? undefined : between.get(pair(source, index));
-        },
-      }),
-    ),
-  );
-  const urlOf = (port: number | undefined): string => `http://127.0.0.1:${port ?? 0}`;
-  const etcdUrls = clientPorts.map(urlOf);
-  const cluster = peerLinks.map(({ port }, index) => `etcd${index}=${urlOf(port)}`).join(",");
-  for (const index of range(SIZES.etcd)) {
-    etcd.push(
-      createMachine({
-        name: `etcd${index}`,
-        role: "etcd",
-        command: join(binaries, "etcd"),
-        args: [
-          `--name=etcd${index}`,
-          `--data-dir=${join(etcdDisks[index]?.path ?? "", "data")}`,
-          `--listen-client-urls=${urlOf(clientPorts[index])}`,
-          `--advertise-client-urls=${urlOf(clientPorts[index])}`,
-          `--listen-peer-urls=${urlOf(peerPorts[index])}`,
-          `--initial-advertise-peer-urls=${urlOf(peerLinks[index]?.port)}`,
-          `--initial-cluster=${cluster}`,
-          "--max-wals=1",
-          "--log-level=warn",
-        ],
-        logFile: logFile(`etcd${index}`),
-        isReady: () => isAnswering(`${etcdUrls[index]}/version`),
-        onEnd,
-      }),
-    );
-  }
   progress("starting etcd");
-  await Promise.all(etcd.map((machine) => machine.start()));
+  const etcd = await startEtcdCluster({ size: SIZES.etcd, folder, binaries, logFile, onEnd, link });
 
   // API servers
   progress("starting API servers");
@@ -171,7 +114,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   for (const index of range(SIZES.apiservers)) {
     const own = await Promise.all(
       range(SIZES.etcd).map((other) =>
-        link({ name: `apiserver${index} to etcd${other}`, target: () => clientPorts[other] }),
+        link({ name: `apiserver${index} to etcd${other}`, target: () => etcd.clientPorts[other] }),
       ),
     );
     storeLinks.push(own);
@@ -250,53 +193,28 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     at(MEMBER, "hub.kubeconfig"),
   ]);
 
-  const machines = [...etcd, ...apiservers, ...controllers];
+  const machines = [...etcd.machines, ...apiservers, ...controllers];
   return {
-    etcd,
+    etcd: etcd.machines,
     apiservers,
     controllers,
     machines,
     clientLinks,
     storeLinks,
     controllerLinks,
-    setPeers: (one, other, state) => void between.set(pair(one, other), state),
-    etcdDisks,
+    setPeers: etcd.setPeers,
+    etcdDisks: etcd.disks,
     serverDisks,
-    leader: () => leaderOf(etcdUrls),
-    etcdUrls,
+    leader: etcd.leader,
+    etcdUrls: etcd.urls,
     kubeconfig,
     member: { kubeconfig: at(MEMBER, "hub.kubeconfig"), port: memberPort },
     logFile,
     async stop() {
       await Promise.all([...controllers, ...apiservers, member].map((machine) => machine.kill()));
-      await Promise.all(etcd.map((machine) => machine.kill()));
+      await Promise.all(etcd.machines.map((machine) => machine.kill()));
       await Promise.all(links.map((each) => each.close()));
-      for (const disk of [...etcdDisks, ...serverDisks]) disk.remove();
+      for (const disk of [...etcd.disks, ...serverDisks]) disk.remove();
     },
   };
-}
-
-async function isAnswering(url: string): Promise<boolean> {
-  try {
-    return (await fetch(url, { signal: AbortSignal.timeout(1_000) })).ok;
-  } catch {
-    return false; // It does not listen yet.
-  }
-}
-
-async function leaderOf(urls: readonly string[]): Promise<number | undefined> {
-  for (const [index, url] of urls.entries()) {
-    try {
-      const answer = await fetch(`${url}/v3/maintenance/status`, {
-        method: "POST",
-        body: "{}",
-        signal: AbortSignal.timeout(1_000),
-      });
-      const { header, leader } = (await answer.json()) as { header?: { member_id?: string }; leader?: string };
-      if (leader !== undefined && leader === header?.member_id) return index;
-    } catch {
-      continue; // It is not up.
-    }
-  }
-  return undefined;
 }

@@ -1,16 +1,17 @@
 /** Users of the hub and of members. Each write has a token of its own; the ledger knows which were acknowledged. */
 import { setImmediate } from "node:timers/promises";
-import { acceptMember, DRAIN_TAINT, joinCluster, RolloutStrategy } from "@flotilla/flotilla";
+import { DRAIN_TAINT, RolloutStrategy } from "@flotilla/flotilla";
 import { ApiError, isAlreadyExists, isNotFound } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { Cluster } from "@flotilla/karmada";
-import { Namespace, Secret } from "@flotilla/kubernetes";
+import { Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import type { Command } from "@flotilla/cli";
 import { cordonCommand, taintCommand, uncordonCommand } from "../../packages/cli/src/commands/cordon.ts";
 import { runLoaded } from "../../test/simulation/run-command.ts";
+import { joinMember } from "./join-member.ts";
 import type { MemberOptions, SimulatedFleet } from "./simulated-fleet.ts";
 import {
   makeManifestWork,
@@ -117,42 +118,6 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
   const runTaints = async (command: Command, ...argv: string[]): Promise<string> =>
     (await runLoaded({ client: user, clock: fleet.clock }, command, ...argv)).text.trim();
 
-  async function join({ name, mode }: MemberOptions): Promise<void> {
-    const signal = new AbortController().signal;
-    if (mode === "Pull") {
-      await joinCluster(
-        user,
-        HUB,
-        { name, apiEndpoint: `https://${name}.example.com`, id: `${name}-id`, syncMode: "Pull" },
-        signal,
-      );
-      await acceptMember(user, HUB, name, signal);
-      fleet.startAgent(name);
-      return;
-    }
-    try {
-      await user.create(Secret, HUB, {
-        apiVersion: "v1",
-        kind: "Secret",
-        metadata: { namespace: "karmada-cluster", name },
-        data: { token: "dG9rZW4=", caBundle: "" },
-      });
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-    }
-    await user.create(Cluster, HUB, {
-      apiVersion: "cluster.karmada.io/v1alpha1",
-      kind: "Cluster",
-      metadata: { name },
-      spec: {
-        syncMode: "Push",
-        id: `${name}-id`,
-        apiEndpoint: `https://${name}.example.com`,
-        secretRef: { namespace: "karmada-cluster", name },
-      },
-    });
-  }
-
   async function carryOut(action: Action): Promise<string | void> {
     switch (action.do) {
       case "apply": {
@@ -223,7 +188,7 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
         return;
       case "join": {
         const member = members.find(({ name }) => name === action.member);
-        return member && join(member);
+        return member && joinMember(fleet, member);
       }
       case "manifest work": {
         const object = makeManifestWork(action.member, action.value ?? "");
@@ -249,7 +214,7 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
     },
     async begin() {
       await user.create(Namespace, HUB, { apiVersion: "v1", kind: "Namespace", metadata: { name: NAMESPACE } });
-      for (const member of members) await join(member);
+      for (const member of members) await joinMember(fleet, member);
     },
   };
 }

@@ -4,11 +4,11 @@
  */
 import type { StoredWrite } from "./disk.ts";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
-import type { Target } from "./manifests.ts";
 import type { WorkloadKind } from "./plan.ts";
 import { createReleaseWatch } from "./releases/watch-releases.ts";
 import type { WatchOptions } from "./releases/watch-releases.ts";
 import type { AnyObject } from "./store-view.ts";
+import { createRemovalWatch } from "./watch-removals.ts";
 
 export interface Violation {
   invariant: string;
@@ -59,8 +59,11 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
   const succeeded = new Set<string>();
   let asked = new Map<string, number>();
   let isCounting = true;
-  /** Why a copy may be removed, since everything was converged. */
-  const reasons = new Set<string>();
+  const removals = createRemovalWatch({
+    hub,
+    names,
+    report: (details) => report("nothing is removed on a stale view", details),
+  });
   const releases = createReleaseWatch({
     hub,
     members,
@@ -150,50 +153,6 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
       report("rights never widen", `${key} allows ${JSON.stringify(role.rules)}`);
   }
 
-  /** Whether each member has a copy, however many replicas are asked for. */
-  function isEverywhere({ name, namespace }: Target): boolean {
-    const policy = hub.get(
-      namespace
-        ? `/policy.karmada.io/propagationpolicies/hub/${namespace}/place-${name}`
-        : `/policy.karmada.io/clusterpropagationpolicies/hub/place-${name}`,
-    );
-    return policy?.spec.placement.replicaScheduling?.replicaSchedulingType === "Duplicated";
-  }
-
-  const bindingKeyOf = ({ name, kind }: Target): string =>
-    `/work.karmada.io/resourcebindings/hub/${NAMESPACE}/${name}-${kind.kind.toLowerCase()}`;
-  const workKeyOf = (member: string): string => `/work.open-cluster-management.io/manifestworks/hub/${member}/notes`;
-
-  /** Since everything was converged, a binding did not name a member, or a ManifestWork was deleted. */
-  function noteReasons(key: string): void {
-    if (key.startsWith("/work.karmada.io/resourcebindings/hub/")) {
-      const parts = (hub.get(key)?.spec.clusters ?? []) as { name: string; replicas?: number }[];
-      const named = new Set(parts.flatMap(({ name, replicas }) => (replicas === 0 ? [] : [name])));
-      for (const member of names) if (!named.has(member)) reasons.add(`${key} ${member}`);
-    }
-    if (key.startsWith("/work.open-cluster-management.io/manifestworks/hub/")) {
-      const work = hub.get(key);
-      if (!work || work.metadata.deletionTimestamp) reasons.add(key);
-    }
-  }
-
-  /** In a steady run no user asks for the deletion of a copy; a member whose share becomes zero loses it. */
-  function checkRemoval(key: string): void {
-    if (!isSteady || !isGuarded) return;
-    const say = (): void =>
-      report("nothing is removed on a stale view", `${key} was removed, and no user asked for it`);
-    for (const member of names) {
-      for (const target of Object.values(TARGETS)) {
-        const isCopy =
-          key === `${target.table}${member}/${target.path}` && hub.get(`${target.table}hub/${target.path}`);
-        if (isCopy && (isEverywhere(target) || !reasons.has(`${bindingKeyOf(target)} ${member}`))) say();
-      }
-      if (key === `/core/namespaces/${member}/${NAMESPACE}`) say();
-      const isOfWork = key === `/core/configmaps/${member}/notes/notes` || key === `/core/namespaces/${member}/notes`;
-      if (isOfWork && hub.get(workKeyOf(member)) && !reasons.has(workKeyOf(member))) say();
-    }
-  }
-
   function noteVersion(kind: WorkloadKind, key: string): void {
     const object = hub.get(key);
     if (!object) {
@@ -221,7 +180,7 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
         const job = hub.get(key);
         if (job) asked.set(job.metadata.uid ?? "", job.spec.completions ?? 1);
       }
-      noteReasons(key);
+      removals.onHubWrite(key);
       releases.onHubWrite(key);
     },
     onMemberWrite({ key, value }) {
@@ -231,8 +190,9 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
         checkPartition();
         releases.onPod();
         if (isSteady) checkBudget();
-      } else if (value === null) checkRemoval(key);
-      else if (key.startsWith(TARGETS.ClusterRole.table)) {
+      } else if (value === null) {
+        if (isSteady && isGuarded) removals.onRemoval(key);
+      } else if (key.startsWith(TARGETS.ClusterRole.table)) {
         const role = members.get(key);
         if (role) checkRights(key, role);
       }
@@ -248,9 +208,7 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
     disturb: () => releases.disturb(),
     converged() {
       isGuarded = isSteady;
-      reasons.clear();
-      for (const target of Object.values(TARGETS)) noteReasons(bindingKeyOf(target));
-      for (const member of names) noteReasons(workKeyOf(member));
+      removals.converged();
       for (const [kind, all] of versions) versions.set(kind, all.slice(-1));
     },
   };

@@ -1,6 +1,7 @@
 /** One partition for the fleet: a slider sets a draft, the plan shows what it would do, and only Apply writes. */
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { apiPath, manifestWith, patchAt, releaseOf } from "../../src/release.ts";
+import type { Release } from "../../src/release.ts";
 import { quoteWord } from "../../src/format.ts";
 import type { CopyRow } from "../../src/wire.ts";
 import { t } from "../i18n.ts";
@@ -80,69 +81,10 @@ export function ReleaseTab({ view }: TabProps) {
   return (
     <div class="release" onKeyDown={(event) => event.key === "Escape" && (setDraft(undefined), setImage(undefined))}>
       <section class="panel">
-        <div class="release-head">
-          <dl class="figures">
-            <div>
-              <dt>{t("of the newest version")}</dt>
-              <dd>
-                {updated}
-                <small>/{all}</small>
-              </dd>
-            </div>
-            <div>
-              <dt>{t("ready")}</dt>
-              <dd>
-                {ready}
-                <small>/{all}</small>
-              </dd>
-            </div>
-            {release.partitionPath && (
-              <div>
-                <dt>{t("stay behind")}</dt>
-                <dd>
-                  {release.partition}
-                  {draft !== undefined && draft !== release.partition && <small> → {draft}</small>}
-                </dd>
-              </div>
-            )}
-            <div>
-              <dt>{t("state")}</dt>
-              <dd class="word">
-                {release.paused
-                  ? t("paused")
-                  : updated >= all - release.partition && updated >= all
-                    ? t("released")
-                    : updated >= all - release.partition
-                      ? t("held by the partition")
-                      : t("moving")}
-              </dd>
-            </div>
-          </dl>
-        </div>
+        <Figures release={release} updated={updated} ready={ready} draft={draft} />
         <Bar wide desired={all} ready={ready} updated={updated} tone="good" label={t("Fleet")} />
         {release.partitionPath && all > 0 && (
-          <div class="slider">
-            <label for="partition">{t("Pods that stay behind, over the fleet")}</label>
-            <input
-              id="partition"
-              type="range"
-              min={0}
-              max={all}
-              step={1}
-              // From left to right more pods get the newest version.
-              dir="rtl"
-              value={draft ?? release.partition}
-              aria-valuetext={t("{count} of {all} stay behind", { count: draft ?? release.partition, all })}
-              onInput={({ currentTarget }) => setDraft(Number(currentTarget.value))}
-            />
-            <div class="slider-ends muted">
-              <span>{t("all stay behind")}</span>
-              <output for="partition">
-                {t("{count} of {all} get the newest version", { count: all - (draft ?? release.partition), all })}
-              </output>
-              <span>{t("all are updated")}</span>
-            </div>
-          </div>
+          <PartitionSlider all={all} behind={draft ?? release.partition} onChange={setDraft} />
         )}
         <div class="controls">
           {draftPatch && (
@@ -230,18 +172,7 @@ export function ReleaseTab({ view }: TabProps) {
           )}
         </section>
       )}
-      {manifest !== undefined && (
-        <section class="panel" aria-live="polite">
-          <h2>{t("What it would do")}</h2>
-          {preview.key !== key ? (
-            <p class="muted">{t("planning…")}</p>
-          ) : preview.error !== undefined ? (
-            <p class="bad">{preview.error}</p>
-          ) : (
-            preview.plan && <PlanView plan={preview.plan} />
-          )}
-        </section>
-      )}
+      {manifest !== undefined && <Preview of={preview.key === key ? preview : undefined} />}
       <section class="panel">
         <h2>{t("Members")}</h2>
         <div class="lanes">
@@ -251,6 +182,101 @@ export function ReleaseTab({ view }: TabProps) {
         </div>
       </section>
     </div>
+  );
+}
+
+interface FigureProps {
+  release: Release;
+  updated: number;
+  ready: number;
+  draft: number | undefined;
+}
+
+/** How far the release is, over the fleet. */
+function Figures({ release, updated, ready, draft }: FigureProps) {
+  const all = release.replicas;
+  return (
+    <div class="release-head">
+      <dl class="figures">
+        <div>
+          <dt>{t("of the newest version")}</dt>
+          <dd>
+            {updated}
+            <small>/{all}</small>
+          </dd>
+        </div>
+        <div>
+          <dt>{t("ready")}</dt>
+          <dd>
+            {ready}
+            <small>/{all}</small>
+          </dd>
+        </div>
+        {release.partitionPath && (
+          <div>
+            <dt>{t("stay behind")}</dt>
+            <dd>
+              {release.partition}
+              {draft !== undefined && draft !== release.partition && <small> → {draft}</small>}
+            </dd>
+          </div>
+        )}
+        <div>
+          <dt>{t("state")}</dt>
+          <dd class="word">
+            {release.paused
+              ? t("paused")
+              : updated >= all - release.partition && updated >= all
+                ? t("released")
+                : updated >= all - release.partition
+                  ? t("held by the partition")
+                  : t("moving")}
+          </dd>
+        </div>
+      </dl>
+    </div>
+  );
+}
+
+/** The number of pods that keep their version. */
+function PartitionSlider({ all, behind, onChange }: { all: number; behind: number; onChange(behind: number): void }) {
+  return (
+    <div class="slider">
+      <label for="partition">{t("Pods that stay behind, over the fleet")}</label>
+      <input
+        id="partition"
+        type="range"
+        min={0}
+        max={all}
+        step={1}
+        // From left to right more pods get the newest version.
+        dir="rtl"
+        value={behind}
+        aria-valuetext={t("{count} of {all} stay behind", { count: behind, all })}
+        onInput={({ currentTarget }) => onChange(Number(currentTarget.value))}
+      />
+      <div class="slider-ends muted">
+        <span>{t("all stay behind")}</span>
+        <output for="partition">{t("{count} of {all} get the newest version", { count: all - behind, all })}</output>
+        <span>{t("all are updated")}</span>
+      </div>
+    </div>
+  );
+}
+
+/** What the draft would do; undefined while it is planned. */
+function Preview({ of }: { of: { plan?: Plan; error?: string } | undefined }) {
+  return (
+    <section class="panel" aria-live="polite">
+      <h2>{t("What it would do")}</h2>
+      {of === undefined ? (
+        <p class="muted">{t("planning…")}</p>
+      ) : of.error !== undefined ? (
+        <p class="bad">{of.error}</p>
+      ) : (
+        of.plan && <PlanView plan={of.plan} />
+      )}
+    </section>
   );
 }
 
