@@ -8,6 +8,7 @@ import { ApiError, forbidden } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
 import { Node } from "@flotilla/kubernetes";
+import { quotedCommands, whyWrong } from "./advice-commands.ts";
 import { readAll, readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
 import { brokenDelivery, RETAINED } from "./health-broken-delivery.ts";
@@ -168,6 +169,31 @@ describe("a broken fleet is reported with its cause in the first three lines:", 
       expect(silent).toEqual([]);
     });
   }
+});
+
+test("every command that is printed as advice for a broken fleet works there", async () => {
+  const advice = new Set(
+    examined.findings.flatMap(({ fix, seen, commands }) => [...commands, ...quotedCommands(`${fix} ${seen}`)]),
+  );
+  for (const [behaviour, { why = "deployment/web", whyIn, only }] of Object.entries(cases)) {
+    const namespace = namespaceOf(behaviour);
+    const target = why === "manifestwork" ? `manifestwork/${namespace}` : why;
+    const isExplained = only === undefined || only.includes("why");
+    const texts = [
+      isExplained ? await world.run("why", target, "-n", whyIn ?? namespace) : "",
+      await world.run("status", "-n", namespace, "--all"),
+    ];
+    for (const command of texts.flatMap(quotedCommands)) advice.add(command);
+  }
+
+  const wrong: string[] = [];
+  for (const command of advice) {
+    const problem = await whyWrong(command, world);
+    if (problem !== undefined) wrong.push(problem);
+  }
+
+  expect(wrong).toEqual([]);
+  expect(advice.size).toBeGreaterThan(100);
 });
 
 test("numbers of a member that reports are current although its last update was not applied", async () => {

@@ -63,7 +63,7 @@ export function deliveryProblem(
   if (reason === OSCILLATING)
     return {
       what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
-      try: "correct the rule or policy that gives another result each time (flotilla interpret --test runs a rule); writing continues when the template, a policy or a rule of its kind changes",
+      try: "correct the rule or policy that gives another result each time (flotilla interpret --test FILE runs a rule); writing continues when the template, a policy or a rule of its kind changes",
     };
   const webhook = uncalledWebhookIn(message);
   if (webhook !== undefined) return unansweredProblem(cluster, webhook, webhookConfiguration, message);

@@ -359,7 +359,10 @@ function ruleProblems(members: Explanation["members"]): Problem[] {
       what: `its health on ${ofFailure.map(({ cluster }) => cluster).join(", ")} is unknown, because the rule ${failure}`,
       try: "correct the rule; 'flotilla interpret' runs it on an object",
     })),
-    ...[...others].map((what) => ({ what, try: "correct the rule; 'flotilla interpret --test' runs it on a file" })),
+    ...[...others].map((what) => ({
+      what,
+      try: "correct the rule; 'flotilla interpret --test FILE' runs it on a file",
+    })),
     ...retainProblems(members, RELEASE_FIELDS),
   ];
 }
