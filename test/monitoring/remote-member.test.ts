@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { Cluster, PropagationPolicy } from "@flotilla/karmada";
-import { Secret } from "@flotilla/kubernetes";
+import { PropagationPolicy } from "@flotilla/karmada";
 import type { Transport } from "@flotilla/client";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { joinPushMember } from "@flotilla/testing/fleet/join-push-member.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { parseMetrics, valueOf } from "./scrape.ts";
 import type { Scrape } from "./scrape.ts";
@@ -57,23 +57,7 @@ afterEach(async () => {
 });
 
 test("the workloads of a remote member, its OpenKruise and the requests to it are measured", async () => {
-  await hub.client.create(Secret, "hub", {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace: "karmada-cluster", name: FAR },
-    data: { token: "dG9rZW4=", caBundle: "" },
-  });
-  await hub.client.create(Cluster, "hub", {
-    apiVersion: "cluster.karmada.io/v1alpha1",
-    kind: "Cluster",
-    metadata: { name: FAR },
-    spec: {
-      syncMode: "Push",
-      id: "far-id",
-      apiEndpoint: "https://far.example.com",
-      secretRef: { namespace: "karmada-cluster", name: FAR },
-    },
-  });
+  await joinPushMember(hub.client, "hub", FAR);
   await run(35_000);
   await hub.client.create(PropagationPolicy, "hub", {
     apiVersion: "policy.karmada.io/v1alpha1",

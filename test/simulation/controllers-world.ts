@@ -10,10 +10,9 @@ import { UnreachableError } from "@flotilla/client";
 import type { Client, Transport, TransportRequest } from "@flotilla/client";
 import { flotillaUser } from "@flotilla/flotilla";
 import type { ControllerGroup, Shard } from "@flotilla/flotilla";
-import { Cluster } from "@flotilla/karmada";
-import { Secret } from "@flotilla/kubernetes";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { joinPushMember } from "@flotilla/testing/fleet/join-push-member.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { runClock } from "@flotilla/testing/run-clock.ts";
 import { createHubApiServer } from "../../packages/server/src/roles/api-server.ts";
@@ -86,25 +85,7 @@ export async function startControllersWorld(names: readonly string[], seed = 1):
   };
   const run = (ms: number): Promise<void> => runClock(clock, ms, settle);
 
-  for (const name of names) {
-    await client.create(Secret, HUB, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { namespace: "karmada-cluster", name },
-      data: { token: "dG9rZW4=", caBundle: "" },
-    });
-    await client.create(Cluster, HUB, {
-      apiVersion: "cluster.karmada.io/v1alpha1",
-      kind: "Cluster",
-      metadata: { name },
-      spec: {
-        syncMode: "Push",
-        id: `${name}-id`,
-        apiEndpoint: `https://${name}.example.com`,
-        secretRef: { namespace: "karmada-cluster", name },
-      },
-    });
-  }
+  for (const name of names) await joinPushMember(client, HUB, name);
 
   function startProcess({ groups, shard }: { groups?: ControllerGroup[]; shard?: Shard } = {}): ControllersProcess {
     const self = {};

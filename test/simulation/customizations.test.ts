@@ -2,19 +2,18 @@
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { findCondition, inVersion } from "@flotilla/apimachinery";
-import { Event, Namespace } from "@flotilla/kubernetes";
-import { PropagationPolicy, ResourceBinding, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { Event } from "@flotilla/kubernetes";
+import { ResourceBinding, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import type { CloneSetV1alpha1 } from "@flotilla/openkruise";
 import type { DeepReadonly } from "@flotilla/base";
 import { Explanation } from "@flotilla/flotilla";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { runCommand } from "./run-command.ts";
+import { startShop, WEB } from "./shop-fleet.ts";
 
 const SETTLED_MS = 10_000;
 const clusters = { member1: 1, member2: 1 };
-const WEB = { cluster: "hub", namespace: "shop", name: "web" };
 const CloneSetV1alpha1 = inVersion<CloneSetV1alpha1>(CloneSet, "v1alpha1");
 
 /** Returns only a status, with values that no other rule would produce. */
@@ -35,13 +34,8 @@ afterEach(() => fleet.stop());
 
 /** A CloneSet of four on two members. */
 async function start(): Promise<void> {
-  fleet = await startTestFleet({ members: Object.keys(clusters), nodes: 2 });
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights(clusters).build(),
-  );
+  const policy = makePolicy("shop/all").selects("apps.kruise.io/v1alpha1", "CloneSet").weights(clusters);
+  fleet = await startShop(Object.keys(clusters), policy.build());
   await fleet.client.create(CloneSetV1alpha1, "hub", {
     ...makeCloneSet("shop/web").replicas(4).build(),
     apiVersion: "apps.kruise.io/v1alpha1",

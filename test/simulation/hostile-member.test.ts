@@ -8,9 +8,10 @@ import type { JsonObject } from "@flotilla/base";
 import { find, ResponseLimitError, UnreachableError } from "@flotilla/client";
 import type { Transport, TransportWatchEvent } from "@flotilla/client";
 import { Cluster, PropagationPolicy, Work } from "@flotilla/karmada";
-import { Deployment, Event, Namespace, Secret } from "@flotilla/kubernetes";
+import { Deployment, Event, Namespace } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { joinPushMember } from "@flotilla/testing/fleet/join-push-member.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 
 const FAR = "far";
@@ -117,23 +118,7 @@ beforeEach(async () => {
     connectMember: connect,
     memberLimits: LIMITS,
   });
-  await hub.client.create(Secret, "hub", {
-    apiVersion: "v1",
-    kind: "Secret",
-    metadata: { namespace: "karmada-cluster", name: FAR },
-    data: { token: "dG9rZW4=", caBundle: "" },
-  });
-  await hub.client.create(Cluster, "hub", {
-    apiVersion: "cluster.karmada.io/v1alpha1",
-    kind: "Cluster",
-    metadata: { name: FAR },
-    spec: {
-      syncMode: "Push",
-      id: "far-id",
-      apiEndpoint: "https://far.example.com",
-      secretRef: { namespace: "karmada-cluster", name: FAR },
-    },
-  });
+  await joinPushMember(hub.client, "hub", FAR);
   await hub.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await hub.client.create(
     PropagationPolicy,

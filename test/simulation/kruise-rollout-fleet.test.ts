@@ -8,9 +8,9 @@ import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { runCommand } from "./run-command.ts";
+import { releaseImage, startShop, WEB as web } from "./shop-fleet.ts";
 
 const WEIGHTS = { member1: 1, member2: 2 };
-const web = { cluster: "hub", namespace: "shop", name: "web" };
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -20,13 +20,8 @@ type Canary = NonNullable<Rollout["spec"]["strategy"]["canary"]>;
 type Steps = NonNullable<Canary["steps"]>;
 
 async function start(canary: Canary = { steps: STEPS }): Promise<void> {
-  fleet = await startTestFleet({ members: Object.keys(WEIGHTS), nodes: 2 });
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(WEIGHTS).build(),
-  );
+  const policy = makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet").weights(WEIGHTS);
+  fleet = await startShop(Object.keys(WEIGHTS), policy.build());
   await fleet.client.create(Rollout, "hub", {
     apiVersion: "rollouts.kruise.io/v1beta1",
     kind: "Rollout",
@@ -47,20 +42,7 @@ async function start(canary: Canary = { steps: STEPS }): Promise<void> {
   await fleet.run(20_000);
 }
 
-const release = (image: string, fault?: string): Promise<unknown> =>
-  fleet.client.patch(
-    CloneSet,
-    web,
-    {
-      spec: {
-        template: {
-          metadata: { annotations: { "simulation.flotilla.dev/fault": fault ?? null } },
-          spec: { containers: [{ name: "web", image }] },
-        },
-      },
-    },
-    { type: "merge" },
-  );
+const release = (image: string, fault?: string): Promise<unknown> => releaseImage(fleet.client, CloneSet, image, fault);
 
 const rollout = (): Promise<Rollout> => fleet.client.get(Rollout, web) as Promise<Rollout>;
 /** As `kubectl-kruise rollout approve` does. */

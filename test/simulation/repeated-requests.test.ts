@@ -5,42 +5,30 @@
 import { afterEach, expect, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Json, JsonObject } from "@flotilla/base";
-import { FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
+import { FleetRollout } from "@flotilla/flotilla";
 import { Cluster, PropagationPolicy, Work, WorkloadRebalancer } from "@flotilla/karmada";
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { createStrategy, startShop, WEB as web } from "./shop-fleet.ts";
 
 const MEMBERS = ["member1", "member2"];
-const web = { cluster: "hub", namespace: "shop", name: "web" };
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
 
 async function start(labels?: Record<string, string>): Promise<void> {
-  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
+  const policy = makePolicy("shop/all")
+    .selects("apps/v1", "Deployment")
+    .with(({ spec }) => {
+      spec.resourceSelectors.push({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" });
+      spec.resourceSelectors.push({ apiVersion: "v1", kind: "ConfigMap" });
+    })
+    .weights({ member1: 1, member2: 1 });
+  fleet = await startShop(MEMBERS, policy.build());
   const { client } = fleet;
-  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await client.create(RolloutStrategy, "hub", {
-    apiVersion: "flotilla.dev/v1alpha1",
-    kind: "RolloutStrategy",
-    metadata: { name: "careful", namespace: "shop" },
-    spec: { selector: { matchLabels: { release: "careful" } }, waves: [{ name: "all" }], maxUnavailable: 1 },
-  } as unknown as RolloutStrategy);
-  await client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all")
-      .selects("apps/v1", "Deployment")
-      .with(({ spec }) => {
-        spec.resourceSelectors.push({ apiVersion: "apps.kruise.io/v1beta1", kind: "CloneSet" });
-        spec.resourceSelectors.push({ apiVersion: "v1", kind: "ConfigMap" });
-      })
-      .weights({ member1: 1, member2: 1 })
-      .build(),
-  );
+  await createStrategy(client, { waves: [{ name: "all" }], maxUnavailable: 1 });
   const cloneSet = makeCloneSet("shop/web").replicas(6).build();
   cloneSet.metadata.labels = labels;
   await client.create(CloneSet, "hub", cloneSet);

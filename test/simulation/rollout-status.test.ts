@@ -7,17 +7,16 @@ import { findCondition } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { copy } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
-import { PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
-import { Deployment, Namespace, StatefulSet } from "@flotilla/kubernetes";
+import { FleetRollout } from "@flotilla/flotilla";
+import { ResourceBinding } from "@flotilla/karmada";
+import { Deployment, StatefulSet } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { runCommand } from "./run-command.ts";
+import { createStrategy, releaseImage, startShop, WEB as web } from "./shop-fleet.ts";
 
 const MEMBERS = ["member1", "member2", "member3"];
-const web = { cluster: "hub", namespace: "shop", name: "web" };
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -29,30 +28,17 @@ interface Started {
 }
 
 async function start({ kind, object, strategy }: Started): Promise<void> {
-  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
-  const { client } = fleet;
-  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await client.create(RolloutStrategy, "hub", {
-    apiVersion: "flotilla.dev/v1alpha1",
-    kind: "RolloutStrategy",
-    metadata: { name: "careful", namespace: "shop" },
-    spec: {
-      selector: { matchLabels: { release: "careful" } },
-      waves: [
-        { name: "first", clusters: { names: ["member1"] } },
-        { name: "rest", before: [{ approval: {} }] },
-      ],
-      ...strategy,
-    },
-  } as unknown as RolloutStrategy);
   const policy = makePolicy("shop/all").selects(object.apiVersion, object.kind);
-  await client.create(
-    PropagationPolicy,
-    "hub",
-    policy.weights(Object.fromEntries(MEMBERS.map((name) => [name, 1]))).build(),
-  );
+  fleet = await startShop(MEMBERS, policy.weights(Object.fromEntries(MEMBERS.map((name) => [name, 1]))).build());
+  await createStrategy(fleet.client, {
+    waves: [
+      { name: "first", clusters: { names: ["member1"] } },
+      { name: "rest", before: [{ approval: {} }] },
+    ],
+    ...strategy,
+  });
   object.metadata.labels = { release: "careful" };
-  await client.create(kind, "hub", object);
+  await fleet.client.create(kind, "hub", object);
   await fleet.run(20_000);
 }
 
@@ -71,19 +57,7 @@ const KINDS: Record<"Deployment" | "StatefulSet" | "CloneSet", () => Started> = 
 };
 
 const release = (kind: Kind, image: string, fault?: string): Promise<unknown> =>
-  fleet.client.patch(
-    kind,
-    web,
-    {
-      spec: {
-        template: {
-          metadata: { annotations: { "simulation.flotilla.dev/fault": fault ?? null } },
-          spec: { containers: [{ name: "web", image }] },
-        },
-      },
-    },
-    { type: "merge" },
-  );
+  releaseImage(fleet.client, kind, image, fault);
 const newest = async (): Promise<FleetRollout> => {
   const { items } = await fleet.client.list(FleetRollout, { cluster: "hub", namespace: "shop" });
   return items.toSorted((a, b) => b.spec.number - a.spec.number)[0] as FleetRollout;

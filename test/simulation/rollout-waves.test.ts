@@ -2,19 +2,18 @@
 import { afterEach, expect, test } from "vitest";
 import type { Json, JsonObject } from "@flotilla/base";
 import { FleetDisruptionBudget, FleetRollout, RolloutStrategy } from "@flotilla/flotilla";
-import { Cluster, PropagationPolicy } from "@flotilla/karmada";
-import { Namespace, Pod } from "@flotilla/kubernetes";
+import { Cluster } from "@flotilla/karmada";
+import { Pod } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 import { runCommand } from "./run-command.ts";
+import { createStrategy, startShop, WEB as web } from "./shop-fleet.ts";
 
 const MEMBERS = ["member1", "member2", "member3", "member4", "member5", "member6"];
 const TIERS: Record<string, string> = { member1: "canary", member2: "half", member3: "half" };
-const web = { cluster: "hub", namespace: "shop", name: "web" };
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -24,24 +23,11 @@ type Strategy = Omit<RolloutStrategy["spec"], "selector" | "historyLimit" | "ord
 };
 
 async function start(strategy: Strategy, podUpdatePolicy = "InPlaceIfPossible"): Promise<void> {
-  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
+  const policy = makePolicy("shop/all").selects("apps.kruise.io/v1beta1", "CloneSet");
+  fleet = await startShop(MEMBERS, policy.weights(Object.fromEntries(MEMBERS.map((name) => [name, 1]))).build());
   for (const [name, tier] of Object.entries(TIERS))
     await fleet.client.patch(Cluster, { cluster: "hub", name }, { metadata: { labels: { tier } } }, { type: "merge" });
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-  await fleet.client.create(RolloutStrategy, "hub", {
-    apiVersion: "flotilla.dev/v1alpha1",
-    kind: "RolloutStrategy",
-    metadata: { name: "careful", namespace: "shop" },
-    spec: { selector: { matchLabels: { release: "careful" } }, ...strategy },
-  } as unknown as RolloutStrategy);
-  await fleet.client.create(
-    PropagationPolicy,
-    "hub",
-    makePolicy("shop/all")
-      .selects("apps.kruise.io/v1beta1", "CloneSet")
-      .weights(Object.fromEntries(MEMBERS.map((name) => [name, 1])))
-      .build(),
-  );
+  await createStrategy(fleet.client, strategy);
   const cloneSet = makeCloneSet("shop/web")
     .replicas(12)
     .with(({ metadata, spec }) => {

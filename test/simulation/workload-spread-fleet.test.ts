@@ -1,15 +1,13 @@
 /** The limits of a WorkloadSpread count the pods of the fleet, and follow its workload over simulated members. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { Namespace, Pod } from "@flotilla/kubernetes";
-import { PropagationPolicy } from "@flotilla/karmada";
+import { Pod } from "@flotilla/kubernetes";
 import { WorkloadSpread } from "../../packages/openkruise/src/workloadspread/workloadspread-kind.ts";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
+import { startShop, WEB as web } from "./shop-fleet.ts";
 
 const MEMBERS = ["member1", "member2"] as const;
-const web = { cluster: "hub", namespace: "shop", name: "web" };
 
 let fleet: TestFleet;
 afterEach(() => fleet.stop());
@@ -20,13 +18,11 @@ const baseOn = async (cluster: string): Promise<number> =>
   ).length;
 
 test("three base pods of the fleet are divided like the workload, and again when there are more", async () => {
-  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
-  await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const policy = makePolicy("shop/all")
     .selects("apps.kruise.io/v1beta1", "CloneSet")
     .selects("apps.kruise.io/v1alpha1", "WorkloadSpread")
     .weights({ member1: 2, member2: 1 });
-  await fleet.client.create(PropagationPolicy, "hub", policy.build());
+  fleet = await startShop(MEMBERS, policy.build());
   await fleet.client.create(WorkloadSpread, "hub", {
     apiVersion: "apps.kruise.io/v1alpha1",
     kind: "WorkloadSpread",

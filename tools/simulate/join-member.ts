@@ -1,8 +1,6 @@
 /** What an administrator does to join a member: credentials for the hub, or an agent that the hub accepts. */
 import { acceptMember, joinCluster } from "@flotilla/flotilla";
-import { isAlreadyExists } from "@flotilla/apimachinery";
-import { Cluster } from "@flotilla/karmada";
-import { Secret } from "@flotilla/kubernetes";
+import { joinPushMember } from "@flotilla/testing/fleet/join-push-member.ts";
 import type { MemberOptions, SimulatedFleet } from "./simulated-fleet.ts";
 
 const HUB = "hub";
@@ -23,25 +21,5 @@ export async function joinMember(
     startAgent(name);
     return;
   }
-  try {
-    await user.create(Secret, HUB, {
-      apiVersion: "v1",
-      kind: "Secret",
-      metadata: { namespace: "karmada-cluster", name },
-      data: { token: "dG9rZW4=", caBundle: "" },
-    });
-  } catch (error) {
-    if (!isAlreadyExists(error)) throw error;
-  }
-  await user.create(Cluster, HUB, {
-    apiVersion: "cluster.karmada.io/v1alpha1",
-    kind: "Cluster",
-    metadata: { name },
-    spec: {
-      syncMode: "Push",
-      id: `${name}-id`,
-      apiEndpoint: `https://${name}.example.com`,
-      secretRef: { namespace: "karmada-cluster", name },
-    },
-  });
+  await joinPushMember(user, HUB, name);
 }
