@@ -47,6 +47,7 @@ export { callLogicalCluster } from "./connect/logical-cluster-proxy.ts";
 export { HEALTH_PATHS, createAuthenticator } from "./http/authenticator.ts";
 export { ListenError, createHttpServer } from "./http/server.ts";
 export type { HttpServer, HttpServerOptions } from "./http/server.ts";
+export type { OtherPaths } from "./http/exchange.ts";
 export { serverMetrics } from "./serve/server-metrics.ts";
 export { acceptedType, failureFormat, representationOf } from "./request/negotiate.ts";
 export { asksForWatch, integerOf, listQuery, parseRevision, timeoutMsOf, writeOptions } from "./request/options.ts";

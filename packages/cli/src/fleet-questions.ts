@@ -83,8 +83,8 @@ export const fleetQuestions = {
 interface DoctorQuestion {
   server: string;
   access: KubeconfigAccess;
-  /** The data directory, if it is on this machine. */
-  data: string;
+  /** The data directory, if it is on this machine; unset: nothing is read from this machine's files. */
+  data: string | undefined;
 }
 
 /** The defaults of `flotilla doctor`. */

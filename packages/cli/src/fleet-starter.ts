@@ -70,6 +70,11 @@ export interface AuditOptions {
 }
 
 /** What a process that serves a hub needs. */
+export interface UiOptions {
+  /** For browsers that ask for a name of this certificate; unset: the hub's own. */
+  tls?: { certificateFile: string; keyFile: string } | undefined;
+}
+
 export interface HubProcessOptions {
   /** The command that starts it, for the hint of a stopped hub; unset means `up`. */
   command?: LastStart["command"];
@@ -104,6 +109,8 @@ export interface HubProcessOptions {
   kubeconfigLifetimeMs?: number | undefined;
   /** The audit log of requests; unset records none. */
   audit?: AuditOptions;
+  /** The web UI below `/ui` on the port of the hub; unset serves none there. */
+  ui?: UiOptions | undefined;
   /** A file with an EncryptionConfiguration; unset stores values as they are. */
   encryptionProviderConfig?: string | undefined;
   /** Identities of clients besides certificates and tokens of the hub. */

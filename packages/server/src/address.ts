@@ -64,6 +64,9 @@ export function planAddress(options: AddressOptions, interfaces: Interfaces): Ad
   };
 }
 
+/** Where a process reaches what itself listens on this address. */
+export const localAddress = (bind: string): string => (EVERY_ADDRESS.has(bind) ? LOOPBACK : bind);
+
 /** `https://10.0.0.5:6443`, with brackets around an IPv6 address. */
 export const urlOf = (host: string, port: number): string => `https://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 

@@ -10,26 +10,23 @@ import { ensureCertificates, HUB } from "@flotilla/apimachinery";
 import type { Certificates } from "@flotilla/apimachinery";
 import {
   createAdministratorTokens,
-  createAuthenticator,
-  createHttpServer,
   createMemoryEngine,
   DamagedStoreError,
   createReplication,
   encryptEngine,
   guardSuccession,
-  HEALTH_PATHS,
   openSqliteEngine,
   readSuccessor,
   SupersededError,
 } from "@flotilla/apiserver";
 import type { AdministratorTokens, ApiServer, ApiServerOptions, Auditor, Engine, Successor } from "@flotilla/apiserver";
-import { every, FlotillaError, systemClock, systemRandom, VERSION } from "@flotilla/base";
+import { every, FlotillaError, systemClock, systemRandom } from "@flotilla/base";
 import type { Clock, Log, Random, Timer } from "@flotilla/base";
 import type { HubProcessOptions } from "@flotilla/cli";
-import { kubeconfigPath, lastStartPath, logPath } from "@flotilla/cli";
+import { kubeconfigPath, logPath } from "@flotilla/cli";
 import { renderKubeconfig } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { CLUSTER_INFO_PATH, publishClusterInfo } from "@flotilla/kubernetes";
+import { publishClusterInfo } from "@flotilla/kubernetes";
 import { planAddress, urlOf } from "./address.ts";
 import type { AddressPlan } from "./address.ts";
 import { DECISIONS_FILE } from "./audit/decision-log.ts";
@@ -44,24 +41,24 @@ import type { ClusterAccess } from "./cluster-access.ts";
 import { ensureDirectory, STORE } from "./data/data-directory.ts";
 import { openEtcdStore } from "./data/etcd-store.ts";
 import { createFrontProxy } from "./data/front-proxy.ts";
-import { keepCertificates } from "./data/keep-certificates.ts";
 import { CLIENT_SUBJECTS } from "./keys/client-subjects.ts";
 import { hasHubKeys, openHubKeys } from "./keys/hub-keys.ts";
 import type { HubKeys } from "./keys/hub-keys.ts";
 import { missingKeysError, missingStandbyKeys, readKeyRecord, recordKeys } from "./keys/key-record.ts";
 import type { Promoted } from "./standby/follow-until-promoted.ts";
 import type { FrontProxy } from "./roles/api-server.ts";
-import { CLUSTER_ORGANIZATION_PREFIX, HUB_RESOURCE } from "./roles/server-names.ts";
+import { HUB_RESOURCE } from "./roles/server-names.ts";
 import { keepPrivate } from "./data/private-directory.ts";
-import { listen, refuseTakenPort } from "./process/port.ts";
+import { refuseTakenPort } from "./process/port.ts";
 import { createProcessLog } from "./process/process-log.ts";
-import { noteRunning, refuseSecondStart } from "./process/running.ts";
+import { refuseSecondStart } from "./process/running.ts";
 import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreProblems } from "./data/store-problems.ts";
 import type { WatchedStore } from "./data/store-problems.ts";
+import { serveHttp } from "./serve-http.ts";
 import { returnMemory } from "./process/return-memory.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
-import { FLOTILLA_GROUP, isReplacedRegistration } from "@flotilla/flotilla";
+import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
 /** A store with this many writes takes a while to read, and what is read needs memory. */
 const LONG_HISTORY = 10_000;
@@ -388,68 +385,6 @@ function ensureHubCertificates(
     clock: systemClock,
     log,
   });
-}
-
-interface HttpOptions {
-  server: ApiServer;
-  certificates: Certificates;
-  /** The certificates on disk, renewed if necessary. */
-  certificatesOnDisk(): Promise<Certificates>;
-  addresses: AddressPlan;
-  data: string;
-  options: HubProcessOptions;
-  /** Unset admits what every hub needs: health, and how agents find the hub. */
-  anonymous: OpenedIdentity["anonymous"];
-  proxies: OpenedIdentity["proxies"];
-  log: Log;
-}
-
-/** Listens, and records in the data directory that this process does; returns the port. */
-async function serveHttp(
-  { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, proxies, log }: HttpOptions,
-  opened: Opened,
-): Promise<number> {
-  const clientCa = certificates.trusted;
-  const http = createHttpServer({
-    handle: (request) => server.handle(request),
-    onRejected: (request, error) => server.rejected(request, error),
-    // As in Kubernetes, requests without credentials reach only what the cluster's roles open to everyone.
-    authenticator: createAuthenticator({
-      clusterPrefix: CLUSTER_ORGANIZATION_PREFIX,
-      tokens: server.tokens,
-      isCluster: server.isCluster,
-      isReplaced: (cluster, user, registration) =>
-        cluster === HUB && isReplacedRegistration(user, registration, server.read(HUB)),
-      anonymous: anonymous ?? new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
-    }),
-    tls: { ...certificates.serving, clientCa },
-    proxies,
-    log,
-    onStopping: () => server.drain(),
-    stopAfterMs: options.shutdownDelayMs,
-  });
-  opened.push(() => http.close());
-  const port = await listen(http, options.port, addresses.bind);
-  const url = urlOf(addresses.advertise, port);
-  const { command = "up" } = options;
-  opened.push(await noteRunning(data, { pid: process.pid, url, command }));
-  await writeSecret(lastStartPath(data), `${JSON.stringify({ command, port })}\n`);
-  const stopRenewing = keepCertificates({
-    current: certificates,
-    ensure: certificatesOnDisk,
-    use: ({ serving }) => http.setTls({ ...serving, clientCa }),
-    clock: systemClock,
-    log,
-  });
-  opened.push(async () => stopRenewing());
-  log.info("serving", { url, bind: addresses.bind, version: VERSION, pid: process.pid });
-  for (const address of addresses.publicAddresses) {
-    log.warn("listening on a public address", { address, port });
-    options.onProblem?.(
-      `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
-    );
-  }
-  return port;
 }
 
 /** Their tokens have successors long before they expire. */

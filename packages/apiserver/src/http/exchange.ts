@@ -22,8 +22,18 @@ import { readBody } from "./request-body.ts";
 import { httpFailureResponse, sendResponse } from "./response.ts";
 import type { Headers, Wire } from "./wire.ts";
 
+/** Serves paths that are not part of the API, and authenticates their clients itself. */
+export interface OtherPaths {
+  owns(path: string): boolean;
+  /** How many bytes of the body of a request may be read. */
+  bodyLimit(request: ApiRequest): number;
+  handle(request: ApiRequest): Promise<ApiResponse>;
+}
+
 export interface ExchangeDependencies {
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** Unset: everything is the API. */
+  otherPaths?: OtherPaths | undefined;
   authenticator: Authenticator;
   /** Proxies that authenticate users; unset: none. */
   proxies?: FrontProxies | undefined;
@@ -91,10 +101,12 @@ class RunningExchange implements Exchange {
       rejectUnsupportedMethod(wire);
       if (deps.isStopping()) throw unavailable("the server is stopping");
       request.address = peer.address;
-      request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
+      const other = deps.otherPaths?.owns(request.path) ? deps.otherPaths : undefined;
+      // Browsers may send a client certificate that is for something else.
+      if (!other) request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
       const target = splitCluster(request.path);
       const isAnonymous = request.user === ANONYMOUS;
-      const openBytes = deps.openBodyBytes?.(request.path);
+      const openBytes = other ? other.bodyLimit(request) : deps.openBodyBytes?.(request.path);
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
       // without it.
       if (wire.hasBody && (!isAnonymous || openBytes !== undefined)) {
@@ -113,7 +125,7 @@ class RunningExchange implements Exchange {
       }
       this.#handling = true;
       this.#deadlineMs = isProxied(request.path) ? Number.POSITIVE_INFINITY : deps.clock.now() + longest(wire.method);
-      response = await deps.handle(request);
+      response = await (other ?? deps).handle(request);
     } catch (error) {
       if (wire.closed) return;
       response = httpFailureResponse(error, deps.log);

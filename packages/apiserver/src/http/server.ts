@@ -9,13 +9,14 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Server } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { TLSSocket } from "node:tls";
+import type { SecureContext, TLSSocket } from "node:tls";
 import { FlotillaError, sleep, systemClock } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
 import type { ApiError, KeyPair } from "@flotilla/apimachinery";
 import { createBodyBudget } from "./body-budget.ts";
 import { countedRequests } from "./counted-request.ts";
+import type { OtherPaths } from "./exchange.ts";
 import { createExchanges } from "./exchanges.ts";
 import { createHandshakes } from "./handshakes.ts";
 import { certificatesIn, createFrontProxies, isSignedBy } from "./front-proxies.ts";
@@ -33,6 +34,10 @@ export interface HttpServerOptions {
   tls: ServerTls;
   /** Proxies that authenticate users; unset: none. */
   proxies?: FrontProxySettings | undefined;
+  /** Paths that are not part of the API; unset: none. */
+  otherPaths?: OtherPaths | undefined;
+  /** The certificate for clients that ask for this name; undefined, or unset: that of `tls`. */
+  namedTls?: ((serverName: string) => SecureContext | undefined) | undefined;
   /** For paths whose body is read from clients without credentials, too: the size of the largest body. */
   openBodyBytes?(path: string): number | undefined;
   log: Log;
@@ -117,6 +122,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
     onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
     openBodyBytes: options.openBodyBytes,
+    otherPaths: options.otherPaths,
     clock,
     log,
     isStopping: () => stopping,
@@ -129,6 +135,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const http1Peers = new WeakMap<object, Peer>();
   const server = http2.createSecureServer({
     ...secureContext(options.tls, proxies),
+    SNICallback: options.namedTls && serveNames(options.namedTls),
     allowHTTP1: true,
     requestCert: true,
     // Missing or invalid client certificates are rejected per request, with a Status.
@@ -268,6 +275,12 @@ function rejectClient(error: NodeJS.ErrnoException, socket: Duplex): void {
     );
   else socket.destroy();
 }
+
+/** Without a context of its own a connection has that of the server. */
+const serveNames =
+  (contextOf: (serverName: string) => SecureContext | undefined) =>
+  (serverName: string, use: (error: Error | null, context?: SecureContext) => void): void =>
+    use(null, contextOf(serverName));
 
 /** Node checks its deadlines periodically, so the check interval must be short enough for the shortest deadline. */
 const http1Limits = (headersTimeout: number) => ({

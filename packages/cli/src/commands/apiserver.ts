@@ -45,6 +45,7 @@ export const apiserverCommand = defineCommand({
           "",
           `data      ${data}`,
           `log       ${logFile}`,
+          ...(flags["no-ui"] ? [] : [`ui        ${url}/ui/, where users sign in with a token of the hub`]),
           "",
           "Ctrl-C stops.",
         ].join("\n"),

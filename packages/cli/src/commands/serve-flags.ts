@@ -3,6 +3,7 @@ import { UsageError } from "@flotilla/base";
 import type { Flag, FlagValues, CommandContext } from "../command.ts";
 import { LOG_LEVELS, logOptions } from "./log-flags.ts";
 import { storeFlags, storeOptions } from "./store-flags.ts";
+import { uiFlags, uiOptions } from "./ui-flags.ts";
 import { defaultDataDirectory } from "../data-directory.ts";
 import type { ControllerOptions, HubProcessOptions } from "../fleet-starter.ts";
 
@@ -41,6 +42,7 @@ export const hubProcessFlags = {
     description:
       "keep objects in memory only; they are lost after a stop. Without --data, keys and kubeconfigs are in a temporary folder, which is removed then",
   },
+  ...uiFlags,
   ...storeFlags,
   keys: {
     type: "string",
@@ -367,6 +369,7 @@ export function hubProcessOptions(
     shutdownDelayMs: flags["shutdown-delay"] * 1000,
     storeQuotaBytes: flags["store-quota"] * 1024 * 1024,
     ...logOptions(flags),
+    ui: uiOptions(flags),
     audit: {
       policyFile: flags["audit-policy-file"],
       log:

@@ -80,7 +80,6 @@ export const upCommand = defineCommand({
       maximum: 65_535,
       description: "port of the web UI on 127.0.0.1 (default: the one above --port, or any free one)",
     },
-    "no-ui": { type: "boolean", description: "do not serve the web UI" },
     open: { type: "boolean", description: "open the web UI in the browser" },
     ...controllerFlags,
     "allow-no-execute-taint-policy": taintPolicyFlag,

@@ -17,8 +17,8 @@ export interface DoctorContext {
   server: string;
   /** The kubeconfig and context that were used. */
   access: KubeconfigAccess;
-  /** The data directory, if it is on this machine. */
-  data: string;
+  /** The data directory, if it is on this machine; unset: the user may not know anything about it. */
+  data: string | undefined;
   clock: Clock;
   /** Aborted at the check's time limit. */
   signal: AbortSignal;

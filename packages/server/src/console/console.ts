@@ -4,7 +4,7 @@
  * It is a client of the hub like any other. It is served on loopback by `flotilla up` and `flotilla ui`, and below `/ui`
  * on the port of a hub; the transport is the caller's. Nothing here has rights of its own.
  */
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
 import { FlotillaError, invariant, isObject, messageOf, UsageError, omitZero } from "@flotilla/base";
 import type { Clock, Json, Log, Random } from "@flotilla/base";
@@ -14,7 +14,7 @@ import { acceptKey } from "@flotilla/client";
 import { createAssets } from "./assets.ts";
 import { createConsoleApi } from "./console-api.ts";
 import { openExec } from "./exec.ts";
-import { COMMON_HEADERS, DATA_POLICY, pagePolicy } from "./page-headers.ts";
+import { COMMON_HEADERS, DATA_POLICY, isOfConsole, pagePolicy, PREFIX } from "./page-headers.ts";
 import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
 import { createSessions } from "./sessions.ts";
 import type { Session } from "./sessions.ts";
@@ -47,15 +47,15 @@ export interface ConsoleOptions {
   scheme: "http" | "https";
   /** Host names besides loopback. */
   hosts: ReadonlySet<string>;
-  /** The data directory of the hub, if it is on this machine. */
-  data: string;
+  /** The data directory of the hub, if it is on this machine and its users may know about it. */
+  data: string | undefined;
   clock: Clock;
   random: Random;
   log: Log;
 }
 
-const PREFIX = "/ui";
 const HOUR_MS = 3_600_000;
+const MAX_SIGNING_IN = 16;
 const MAX_STREAMS = 500;
 const MAX_STREAMS_OF_SESSION = 50;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -79,24 +79,55 @@ class Refusal extends FlotillaError {
 export function createConsole(options: ConsoleOptions): Console {
   const { signIn, scheme, hosts, data, clock, random, log } = options;
   const isShared = "connection" in signIn;
-  const sessions = createSessions({ clock, random, idleMs: isShared ? 12 * HOUR_MS : HOUR_MS });
+  const sessions = createSessions({
+    clock,
+    random,
+    idleMs: isShared ? 12 * HOUR_MS : HOUR_MS,
+    onLeft(viewer) {
+      if (!isShared) closeViewer(viewer);
+    },
+  });
   const assets = createAssets();
   const api = createConsoleApi({ clock });
-  /** By the key of their credentials. */
+  /** By the key of their credentials. With tokens, those that have a session or are signing in. */
   const viewers = new Map<string, Promise<Viewer>>();
+  let signingIn = 0;
   /** Those that are opening count too: a terminal waits for its member. */
   const streams = new Set<OpenStream>();
 
   function viewerFor(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
     let viewer = viewers.get(key);
     if (!viewer) {
-      viewer = connect().then((hub) =>
-        createViewer({ key, hub, data, rightsMs: isShared ? 30_000 : 1_500, clock, log }, signal),
-      );
+      viewer = openViewer(key, connect, signal);
       viewers.set(key, viewer);
       viewer.catch(() => viewers.delete(key));
     }
     return viewer;
+  }
+  async function openViewer(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
+    const hub = await connect();
+    try {
+      const viewer: Viewer = await createViewer(
+        {
+          key,
+          hub,
+          data,
+          rightsMs: isShared ? 30_000 : 1_500,
+          onRejected: () => sessions.endAll(viewer, "the hub no longer accepts the credentials; sign in again"),
+          clock,
+          log,
+        },
+        signal,
+      );
+      return viewer;
+    } catch (error) {
+      if (!isShared) await hub.close();
+      throw error;
+    }
+  }
+  function closeViewer(viewer: Viewer): void {
+    viewers.delete(viewer.key);
+    viewer.close().catch((error: unknown) => log.debug("closing the connection of a viewer failed", { error }));
   }
 
   async function handle(request: ConsoleRequest): Promise<ApiResponse> {
@@ -180,8 +211,15 @@ export function createConsole(options: ConsoleOptions): Console {
     }
     const token = isObject(given) && typeof given["token"] === "string" ? given["token"].trim() : "";
     if (token === "") throw new Refusal(401, "give a token: 'kubectl create token NAME -n NAMESPACE' prints one");
-    const { createHash } = await import("node:crypto");
-    return viewerFor(createHash("sha256").update(token).digest("hex"), () => signIn.connect(token), signal);
+    // Each attempt opens a connection to the hub.
+    if (signingIn >= MAX_SIGNING_IN) throw new Refusal(429, "many users are signing in at this moment; try again");
+    signingIn += 1;
+    try {
+      const key = createHash("sha256").update(token).digest("hex");
+      return await viewerFor(key, () => signIn.connect(token), signal);
+    } finally {
+      signingIn -= 1;
+    }
   }
 
   const describe = ({ csrf, viewer }: Session): Json => ({
@@ -255,7 +293,7 @@ export function createConsole(options: ConsoleOptions): Console {
   }
 
   return {
-    owns: (path) => path === PREFIX || path.startsWith(`${PREFIX}/`),
+    owns: isOfConsole,
     handle,
     bodyLimit: (request) => (isOurHost(request, hosts) && find(request) ? MAX_BODY_BYTES : MAX_SIGN_IN_BYTES),
     issueCode() {

@@ -20,7 +20,7 @@ export interface Findings {
 export interface FindingsOptions {
   hub: Pick<HubConnection, "client" | "server">;
   feed: FleetFeed;
-  data: string;
+  data: string | undefined;
   clock: Clock;
   log: Log;
 }

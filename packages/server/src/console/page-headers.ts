@@ -1,4 +1,7 @@
-/** Headers of everything below `/ui`. The policy allows nothing but our own files, and no string becomes code. */
+/** The paths of the console, and their headers. The policy allows nothing but our own files, and no string becomes code. */
+
+export const PREFIX = "/ui";
+export const isOfConsole = (path: string): boolean => path === PREFIX || path.startsWith(`${PREFIX}/`);
 
 export const pagePolicy = (nonce: string): string =>
   [

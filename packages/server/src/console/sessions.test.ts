@@ -8,7 +8,13 @@ const viewer = { key: "ann", user: "ann" } as Viewer;
 
 function setUp() {
   const clock = createFakeClock();
-  return { clock, sessions: createSessions({ clock, random: createSeededRandom(1), idleMs: 60 * MINUTE_MS }) };
+  const left: Viewer[] = [];
+  const onLeft = (gone: Viewer): void => void left.push(gone);
+  return {
+    clock,
+    left,
+    sessions: createSessions({ clock, random: createSeededRandom(1), idleMs: 60 * MINUTE_MS, onLeft }),
+  };
 }
 
 test("a code signs in once, and not after a minute", () => {
@@ -45,6 +51,29 @@ test("ids and tokens of sessions differ, and an ended session stays ended", () =
   expect(sessions.find(one.id)).toBeUndefined();
   expect(one.ended.reason).toBe("you signed out");
   expect(sessions.find(two.id)).toBeDefined();
+});
+
+test("a viewer has left when its last session has ended", () => {
+  const { left, sessions } = setUp();
+  const [one, two] = [sessions.open(viewer), sessions.open(viewer)];
+
+  sessions.end(one.id, "you signed out");
+  const early = left.slice();
+  sessions.end(two.id, "you signed out");
+
+  expect(early).toEqual([]);
+  expect(left).toEqual([viewer]);
+});
+
+test("all sessions of a viewer end together, and those of others go on", () => {
+  const { sessions } = setUp();
+  const [one, two] = [sessions.open(viewer), sessions.open(viewer)];
+  const other = sessions.open({ ...viewer, key: "ben" });
+
+  sessions.endAll(viewer, "the token has expired");
+
+  expect([one, two].map(({ ended }) => ended.reason)).toEqual(["the token has expired", "the token has expired"]);
+  expect(other.ended.aborted).toBe(false);
 });
 
 test("of too many codes the oldest are forgotten", () => {

@@ -26,6 +26,8 @@ export interface Sessions {
   /** The session of this id, which is then not idle. */
   find(id: string): Session | undefined;
   end(id: string, reason: string): void;
+  /** Ends all sessions of this viewer. */
+  endAll(viewer: Viewer, reason: string): void;
   close(): void;
 }
 
@@ -33,6 +35,8 @@ export interface SessionsOptions {
   clock: Clock;
   random: Random;
   idleMs: number;
+  /** Called when the last session of a viewer has ended. */
+  onLeft(viewer: Viewer): void;
 }
 
 const CODE_MS = 60_000;
@@ -47,7 +51,7 @@ interface Kept extends Session {
   ending: AbortController;
 }
 
-export function createSessions({ clock, random, idleMs }: SessionsOptions): Sessions {
+export function createSessions({ clock, random, idleMs, onLeft }: SessionsOptions): Sessions {
   const codes = new Map<string, number>();
   /** By the hash of the id, so that a lookup takes the same time whatever the id is. */
   const sessions = new Map<string, Kept>();
@@ -56,7 +60,9 @@ export function createSessions({ clock, random, idleMs }: SessionsOptions): Sess
   const drop = (key: string, reason: string): void => {
     const session = sessions.get(key);
     sessions.delete(key);
-    session?.ending.abort(reason);
+    if (!session) return;
+    session.ending.abort(reason);
+    if (!sessions.values().some(({ viewer }) => viewer === session.viewer)) onLeft(session.viewer);
   };
   const dropIdle = (): void => {
     for (const [key, { usedMs }] of sessions)
@@ -100,6 +106,9 @@ export function createSessions({ clock, random, idleMs }: SessionsOptions): Sess
       return session;
     },
     end: (id, reason) => drop(digest(id), reason),
+    endAll(viewer, reason) {
+      for (const [key, session] of sessions) if (session.viewer === viewer) drop(key, reason);
+    },
     close() {
       for (const key of sessions.keys()) drop(key, "the server stopped");
     },

@@ -15,6 +15,7 @@ const RIGHTS_MS = 1_500;
 
 let clock: FakeClock;
 let hub: TestHub;
+let rejected: number;
 const { signal } = new AbortController();
 const open = (): Promise<Viewer> =>
   createViewer(
@@ -26,6 +27,7 @@ const open = (): Promise<Viewer> =>
       } as unknown as HubConnection,
       data: "",
       rightsMs: RIGHTS_MS,
+      onRejected: () => void (rejected += 1),
       clock,
       log: silentLog,
     },
@@ -34,6 +36,7 @@ const open = (): Promise<Viewer> =>
 beforeEach(() => {
   clock = createFakeClock();
   hub = createTestHub();
+  rejected = 0;
   hub.answer(WHO, { status: { userInfo: { username: "ann", groups: ["team"] } } }, 201);
   allow(true);
 });
@@ -77,6 +80,17 @@ test("a viewer whose rights stay keeps its view", async () => {
 
   expect(calls).toBe(0);
   expect(await viewer.join(signal)).toBe(view);
+  await viewer.close();
+});
+
+test("credentials that the hub no longer accepts are reported, because watches would go on", async () => {
+  const viewer = await open();
+  await viewer.join(signal);
+
+  hub.answer(MAY, { message: "the token has expired" }, 401);
+  await pass(RIGHTS_MS);
+
+  expect(rejected).toBe(1);
   await viewer.close();
 });
 

@@ -46,9 +46,11 @@ export interface ViewerOptions {
   key: string;
   hub: HubConnection;
   /** The data directory of the hub, if it is on this machine. */
-  data: string;
+  data: string | undefined;
   /** How often rights are checked again. */
   rightsMs: number;
+  /** Called when the hub no longer accepts the credentials. */
+  onRejected(): void;
   clock: Clock;
   log: Log;
 }
@@ -60,7 +62,7 @@ const MAX_NAMESPACES = 200;
 
 /** Throws `FlotillaError` with the code `Unauthorized` when the hub rejects the credentials. */
 export async function createViewer(options: ViewerOptions, signal: AbortSignal): Promise<Viewer> {
-  const { key, hub, data, rightsMs, clock, log } = options;
+  const { key, hub, data, rightsMs, onRejected, clock, log } = options;
   const { user, groups } = await readUser(hub.client, signal);
   const closing = new AbortController();
   const listeners = new Set<() => void>();
@@ -103,6 +105,8 @@ export async function createViewer(options: ViewerOptions, signal: AbortSignal):
         for (const listener of listeners) listener();
       }
     } catch (error) {
+      // Watches that the hub accepted before go on.
+      if (error instanceof FlotillaError && error.code === "Unauthorized") onRejected();
       // The hub is away: the rows stay as they are, and watches report the same.
       log.debug("checking the rights of a viewer failed", { error });
     }

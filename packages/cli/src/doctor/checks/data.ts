@@ -38,6 +38,7 @@ export const dataCheck = defineCheck<DataFacts | undefined>({
     "size; a warning with less than 2 GiB free, a store of more than 8 GiB, or if snapshots were saved and " +
     "the last is more than a week old. Skipped if the hub is on another machine.",
   async gather({ data, localEnvironment, server }) {
+    if (data === undefined) return undefined;
     const storeBytes = isHere(server) ? await localEnvironment.fileSize(join(data, STORE)) : undefined;
     // An ephemeral fleet still keeps its certificates here.
     if (

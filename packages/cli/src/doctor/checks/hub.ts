@@ -130,6 +130,7 @@ export const hubCheck = defineCheck<HubFacts>({
 });
 
 async function startCommandIn({ data, server, localEnvironment }: DoctorContext): Promise<string> {
+  if (data === undefined) return "flotilla up --data DIR";
   const port = Number(new URL(server).port || 443);
   return startCommandOf(data, (await localEnvironment.lastStart(data)) ?? { command: "up", port });
 }
