@@ -189,12 +189,8 @@ export { isFinishedRun, runsOnce } from "./propagation/jobs/finished-run.ts";
 export { parseJobRecord } from "./propagation/jobs/job-record.ts";
 export { leaveNote } from "./explain/explain-runs.ts";
 export { STAYS_UNPLACED } from "./explain/plan-template.ts";
-export {
-  namesWithoutMember,
-  policyTargets,
-  unjoinedClusters,
-  unservedSelectors,
-} from "./propagation/admission/policy-targets.ts";
+export { namesWithoutMember, unjoinedClusters, unservedSelectors } from "./propagation/admission/policy-targets.ts";
+export { policyWarnings } from "./propagation/admission/policy-warnings.ts";
 export { findTies, possibleTies } from "./propagation/admission/policy-ties.ts";
 export type { FindObject, SharedObjects, Tie } from "./propagation/admission/policy-ties.ts";
 export { unservingMembers, unservingText } from "./propagation/admission/unserving-members.ts";

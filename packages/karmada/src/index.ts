@@ -17,7 +17,7 @@ export { ignoredSpread, ignoresSpread } from "./placement/spread-use.ts";
 export { ResourceBinding } from "./resourcebinding/resourcebinding-kind.ts";
 export { ResourceInterpreterCustomization } from "./resourceinterpretercustomization/resourceinterpretercustomization-kind.ts";
 export { ResourceInterpreterWebhookConfiguration } from "./resourceinterpreterwebhookconfiguration/resourceinterpreterwebhookconfiguration-kind.ts";
-export { selectsClusterScoped } from "./selection/selector-rules.ts";
+export { selectsClusterScoped } from "./selection/cluster-scoped.ts";
 export { createWorkAdmissions } from "./work/work-rules.ts";
 export { Work } from "./work/work-kind.ts";
 export { WorkloadRebalancer } from "./workloadrebalancer/workloadrebalancer-kind.ts";

@@ -9,7 +9,8 @@ export const uiFlags = {
     type: "string",
     value: "FILE",
     description:
-      "certificate for browsers that open /ui on the port of the hub by one of its names, which must not be names of the hub itself (default: the hub's own certificate); the file is read again when it changes",
+      "certificate for browsers that open /ui on the port of the hub by one of its names, other than names of the " +
+      "hub itself (default: the hub's own certificate); the file is read again when it changes",
   },
   "ui-tls-key": { type: "string", value: "FILE", description: "private key of --ui-tls-cert" },
 } as const satisfies Record<string, Flag>;

@@ -11,7 +11,7 @@ import { kruiseAdmissions } from "@flotilla/openkruise";
 import { interpreterAdmissions } from "../interpreter/customization/admissions.ts";
 import { webhookReferences } from "../interpreter/webhook/webhook-references.ts";
 import { createMembershipAdmissions } from "../membership/admissions.ts";
-import { policyTargets } from "../propagation/admission/policy-targets.ts";
+import { policyWarnings } from "../propagation/admission/policy-warnings.ts";
 import { templateRequests } from "../propagation/admission/template-requests.ts";
 import type { WorkloadProject } from "./plan-definitions.ts";
 
@@ -33,7 +33,7 @@ export function installedSteps({
     ...ocmAdmissions,
     ...(projects.includes("openkruise") ? [...kruiseAdmissions(), templateRequests] : []),
     ...createMembershipAdmissions({ hub: HUB, clock }),
-    policyTargets,
+    policyWarnings,
     ...interpreterAdmissions,
     webhookReferences(HUB),
   ];

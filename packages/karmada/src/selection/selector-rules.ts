@@ -1,10 +1,11 @@
 /** Resource selectors of policies: defaults, validation and warnings shared by propagation and override policies. */
 import type { DeepReadonly } from "@flotilla/base";
-import { changeItems, checkSelector, field, parseApiVersion } from "@flotilla/apimachinery";
+import { changeItems, checkSelector, field } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";
 import type { ResourceSelector } from "@flotilla/apimachinery/facts/policy-karmada-v1alpha1.ts";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
+import { groupKind, selectsClusterScoped } from "./cluster-scoped.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Selectors = readonly Read<ResourceSelector>[];
@@ -30,25 +31,6 @@ export function checkSelectors(selectors: Selectors, policyNamespace: string | u
         ],
   );
 }
-
-/**
- * Cluster-scoped kinds that a namespaced policy may nevertheless select, because users write such policies. Other kinds
- * need a cluster-scoped policy: permission for a namespace does not include propagating ClusterRoles and CRDs.
- */
-const SELECTED_FROM_NAMESPACES: ReadonlySet<string> = new Set(["apps.kruise.io/SidecarSet"]);
-
-/** True when a PropagationPolicy that selects this kind selects the cluster-scoped object of that name. */
-export function selectsClusterScoped({
-  apiVersion,
-  kind,
-}: {
-  readonly apiVersion: string;
-  readonly kind: string;
-}): boolean {
-  return SELECTED_FROM_NAMESPACES.has(groupKind(apiVersion, kind));
-}
-
-const groupKind = (apiVersion: string, kind: string): string => `${parseApiVersion(apiVersion).group}/${kind}`;
 
 let clusterScoped: ReadonlySet<string> | undefined;
 

@@ -38,7 +38,7 @@ export interface Console {
   close(): Promise<void>;
 }
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /**
    * `connection`: everyone who has a code signs in as the user of this connection. `connect`: everyone signs in with a
    * token of the hub.

@@ -28,7 +28,7 @@ export interface HubConsole extends OtherPaths {
   close(): Promise<void>;
 }
 
-/** Nobody is signed in before the code is loaded: a code or a token at most. */
+/** There are no sessions before the code is loaded, so a body is a token at most. */
 const FIRST_BODY_BYTES = 16 * 1024;
 
 export function createHubConsole(options: HubConsoleOptions): HubConsole {

@@ -29,7 +29,7 @@ import {
   FLOTILLA_GROUP,
   flotillaUser,
   interpreterAdmissions,
-  policyTargets,
+  policyWarnings,
   templateRequests,
 } from "@flotilla/flotilla";
 import { joinedClusters } from "./joined-clusters.ts";
@@ -237,7 +237,7 @@ function createHubAdmissions(
     }),
     ...createMembershipAdmissions({ hub: HUB, clock }),
     joinedClusters,
-    policyTargets,
+    policyWarnings,
     templateRequests,
     createDeletionProtection(HUB),
     federatedQuotaEnforcement(HUB),

@@ -5,7 +5,7 @@ import { Deployment, Namespace } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createTestServer } from "../../../../apiserver/src/test-server.ts";
 import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
-import { policyTargets } from "@flotilla/flotilla";
+import { policyWarnings } from "@flotilla/flotilla";
 
 const oslo = {
   apiVersion: "cluster.karmada.io/v1alpha1",
@@ -28,7 +28,7 @@ const bare = {
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...kindAdmissions, policyTargets],
+    admissions: [...kindAdmissions, policyWarnings],
     profiles: {
       hub: {
         builtIns: [Namespace, Deployment],
@@ -58,7 +58,7 @@ test("a definition that is missing on members is named unless it has just been p
   };
   const warned: string[] = [];
 
-  await policyTargets.check?.({
+  await policyWarnings.check?.({
     object: {
       apiVersion: "policy.karmada.io/v1alpha1",
       kind: "PropagationPolicy",
