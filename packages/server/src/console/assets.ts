@@ -5,7 +5,9 @@ import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { buildPage } from "@flotilla/web";
 
-interface Asset {
+export interface Asset {
+  /** Of the page itself; every other file has the hash of its content in its name. */
+  isIndex: boolean;
   type: string;
   bytes: Uint8Array;
   /** By content encoding. */
@@ -58,7 +60,7 @@ async function load(): Promise<ReadonlyMap<string, Asset>> {
     const [br, gz] = [bytes.get(`${path}.br`), bytes.get(`${path}.gz`)];
     if (br) packed.set("br", br);
     if (gz) packed.set("gzip", gz);
-    assets.set(path, { type, bytes: whole, packed });
+    assets.set(path, { isIndex: path === "index.html", type, bytes: whole, packed });
   }
   return assets;
 }

@@ -4,9 +4,9 @@
  * It is a client of the hub like any other. It is served on loopback by `flotilla up` and `flotilla ui`, and below `/ui`
  * on the port of a hub; the transport is the caller's. Nothing here has rights of its own.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
-import { FlotillaError, invariant, isObject, messageOf, UsageError, omitZero } from "@flotilla/base";
+import { FlotillaError, invariant, isObject, messageOf, UsageError } from "@flotilla/base";
 import type { Clock, Json, Log, Random } from "@flotilla/base";
 import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
 import type { HubConnection } from "@flotilla/cli";
@@ -14,12 +14,13 @@ import { acceptKey } from "@flotilla/client";
 import { createAssets } from "./assets.ts";
 import { createConsoleApi } from "./console-api.ts";
 import { openExec } from "./exec.ts";
-import { COMMON_HEADERS, DATA_POLICY, isOfConsole, pagePolicy, PREFIX } from "./page-headers.ts";
+import { COMMON_HEADERS, DATA_POLICY, isOfConsole, PREFIX } from "./page-headers.ts";
+import { pageResponse } from "./page-response.ts";
 import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
 import { createSessions } from "./sessions.ts";
 import type { Session } from "./sessions.ts";
 import { openStream } from "./stream.ts";
-import { createViewer } from "./viewers.ts";
+import { createViewerPool } from "./viewer-pool.ts";
 import type { Viewer } from "./viewers.ts";
 
 export type ConsoleRequest = Pick<
@@ -83,52 +84,20 @@ export function createConsole(options: ConsoleOptions): Console {
     clock,
     random,
     idleMs: isShared ? 12 * HOUR_MS : HOUR_MS,
-    onLeft(viewer) {
-      if (!isShared) closeViewer(viewer);
-    },
+    onLeft: (viewer) => viewers.left(viewer),
+  });
+  const viewers = createViewerPool({
+    data,
+    isShared,
+    onRejected: (viewer) => sessions.endAll(viewer, "the hub no longer accepts the credentials; sign in again"),
+    clock,
+    log,
   });
   const assets = createAssets();
   const api = createConsoleApi({ clock });
-  /** By the key of their credentials. With tokens, those that have a session or are signing in. */
-  const viewers = new Map<string, Promise<Viewer>>();
   let signingIn = 0;
   /** Those that are opening count too: a terminal waits for its member. */
   const streams = new Set<OpenStream>();
-
-  function viewerFor(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
-    let viewer = viewers.get(key);
-    if (!viewer) {
-      viewer = openViewer(key, connect, signal);
-      viewers.set(key, viewer);
-      viewer.catch(() => viewers.delete(key));
-    }
-    return viewer;
-  }
-  async function openViewer(key: string, connect: () => Promise<HubConnection>, signal: AbortSignal): Promise<Viewer> {
-    const hub = await connect();
-    try {
-      const viewer: Viewer = await createViewer(
-        {
-          key,
-          hub,
-          data,
-          rightsMs: isShared ? 30_000 : 1_500,
-          onRejected: () => sessions.endAll(viewer, "the hub no longer accepts the credentials; sign in again"),
-          clock,
-          log,
-        },
-        signal,
-      );
-      return viewer;
-    } catch (error) {
-      if (!isShared) await hub.close();
-      throw error;
-    }
-  }
-  function closeViewer(viewer: Viewer): void {
-    viewers.delete(viewer.key);
-    viewer.close().catch((error: unknown) => log.debug("closing the connection of a viewer failed", { error }));
-  }
 
   async function handle(request: ConsoleRequest): Promise<ApiResponse> {
     try {
@@ -153,35 +122,7 @@ export function createConsole(options: ConsoleOptions): Console {
   async function page({ headers }: ConsoleRequest, path: string): Promise<ApiResponse> {
     const asset = await assets.find(path);
     if (!asset) throw new Refusal(404, "there is no such page");
-    if (path === "index.html") {
-      const nonce = randomBytes(16).toString("base64");
-      const html = Buffer.from(asset.bytes).toString("utf8").replaceAll("__NONCE__", nonce);
-      return respond(200, html, {
-        "content-type": asset.type,
-        "content-security-policy": pagePolicy(nonce),
-        "cache-control": "no-store",
-      });
-    }
-    const accepted = headers["accept-encoding"] ?? "";
-    const encoding =
-      accepted.includes("br") && asset.packed.has("br")
-        ? "br"
-        : accepted.includes("gzip") && asset.packed.has("gzip")
-          ? "gzip"
-          : undefined;
-    return {
-      status: 200,
-      headers: {
-        ...COMMON_HEADERS,
-        "content-type": asset.type,
-        // The name of a file contains the hash of its content.
-        "cache-control": "public, max-age=31536000, immutable",
-        "content-security-policy": DATA_POLICY,
-        vary: "accept-encoding",
-        ...omitZero({ "content-encoding": encoding }),
-      },
-      body: (encoding && asset.packed.get(encoding)) ?? asset.bytes,
-    };
+    return pageResponse(asset, headers["accept-encoding"] ?? "");
   }
 
   async function session(request: ConsoleRequest): Promise<ApiResponse> {
@@ -207,7 +148,7 @@ export function createConsole(options: ConsoleOptions): Console {
       const code = isObject(given) && typeof given["code"] === "string" ? given["code"] : "";
       if (!sessions.redeemCode(code))
         throw new Refusal(401, "this link was used already, or is older than a minute; 'flotilla ui' prints a new one");
-      return viewerFor("connection", async () => signIn.connection, signal);
+      return viewers.open("connection", async () => signIn.connection, signal);
     }
     const token = isObject(given) && typeof given["token"] === "string" ? given["token"].trim() : "";
     if (token === "") throw new Refusal(401, "give a token: 'kubectl create token NAME -n NAMESPACE' prints one");
@@ -216,7 +157,7 @@ export function createConsole(options: ConsoleOptions): Console {
     signingIn += 1;
     try {
       const key = createHash("sha256").update(token).digest("hex");
-      return await viewerFor(key, () => signIn.connect(token), signal);
+      return await viewers.open(key, () => signIn.connect(token), signal);
     } finally {
       signingIn -= 1;
     }
@@ -303,11 +244,7 @@ export function createConsole(options: ConsoleOptions): Console {
     async close() {
       for (const { stop } of Array.from(streams)) stop();
       sessions.close();
-      for (const viewer of viewers.values())
-        await viewer.then(
-          (each) => each.close(),
-          () => {},
-        );
+      await viewers.close();
     },
   };
 }
