@@ -8,6 +8,7 @@ import { formatMicroTime, formatTime, isObject } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { DoctorFinding } from "../../packages/cli/src/doctor/doctor-check.ts";
 import { problemsOfStatus, readFirst, startHealthFleet } from "./health-fleet.ts";
+import { realRefusal, refusing } from "./real-refusals.ts";
 import { runCommand } from "./run-command.ts";
 import type { HealthFleet, Manifest } from "./health-fleet.ts";
 import { deployment, job, object, policy } from "./health-manifests.ts";
@@ -101,11 +102,10 @@ test("a member that is cut off is reported within seconds, long before it is no 
   expect(await doctorText()).not.toContain("respond");
 });
 
-test("a member whose credentials have expired is reported with the member's answer", async () => {
-  world = await startHealthFleet({
-    members: [],
-    connectMember: () => Promise.reject(new Error("Unauthorized: the token has expired")),
-  });
+/** What a real server answers, as a member. */
+async function startRefused(how: Parameters<typeof realRefusal>[0]): Promise<void> {
+  const error = await realRefusal(how);
+  world = await startHealthFleet({ members: [], connectMember: () => Promise.resolve(refusing(error)) });
   await world.create(
     "hub",
     object("v1", "Secret", "karmada-cluster", "far", { data: { token: "dG9rZW4=", caBundle: "" } }),
@@ -119,11 +119,30 @@ test("a member whose credentials have expired is reported with the member's answ
     }),
   );
   await world.fleet.run(120_000);
+}
 
-  expect(problemsOfStatus(await world.run("status")).join("\n")).toMatch(
-    /member far: Ready is False \(.*the token has expired/,
-  );
-  expect(await doctorText()).toMatch(/member far: Ready is False .*the token has expired/);
+const REFUSALS: Record<string, { how: Parameters<typeof realRefusal>[0]; cause: RegExp; fix: string }> = {
+  "whose certificate has expired": {
+    how: { issuedDaysAgo: 400 },
+    cause: /member far.* Ready is False .*the server's certificate has expired/,
+    fix: "Renew the certificate of its API server, or synchronize the clocks; the hub then recovers by itself.",
+  },
+  "whose certificate is not valid yet": {
+    how: { issuedDaysAgo: -2 },
+    cause: /member far.* Ready is False .*the server's certificate is not valid yet/,
+    fix: "Renew the certificate of its API server, or synchronize the clocks; the hub then recovers by itself.",
+  },
+  "that does not know the token of the hub any longer": {
+    how: { issuedDaysAgo: 1, token: "expired" },
+    cause: /member far.*rejects the hub's token \(401\)/,
+    fix: "Join it again under the same name, which renews the hub's credentials.",
+  },
+};
+test.each(Object.entries(REFUSALS))("a member %s is reported with this cause", async (_, { how, cause, fix }) => {
+  await startRefused(how);
+
+  expect(await withoutCause(cause)).toEqual([]);
+  expect((await world.doctor()).findings.find(({ about }) => about === "member far")?.fix).toBe(fix);
 });
 
 test("a cluster that the hub has not accepted is reported", async () => {
@@ -253,28 +272,6 @@ test("a pull member whose clock is 20 s off is ready, and only warned about", as
     await world.fleet.stop();
   }
   await startPulling();
-});
-
-test("a member whose certificate is not yet valid is reported with the reason of the connection", async () => {
-  world = await startHealthFleet({
-    members: [],
-    connectMember: () => Promise.reject(new Error("certificate is not yet valid")),
-  });
-  await world.create(
-    "hub",
-    object("v1", "Secret", "karmada-cluster", "far", { data: { token: "dG9rZW4=", caBundle: "" } }),
-    object("cluster.karmada.io/v1alpha1", "Cluster", "", "far", {
-      spec: {
-        syncMode: "Push",
-        id: "far-id",
-        apiEndpoint: "https://far.example.com",
-        secretRef: { namespace: "karmada-cluster", name: "far" },
-      },
-    }),
-  );
-  await world.fleet.run(120_000);
-
-  expect(await withoutCause(/member far.* Ready is False .*certificate is not yet valid/)).toEqual([]);
 });
 
 test("a policy with parts that have no effect, and one that no member fits, are reported after 20 s", async () => {

@@ -120,6 +120,12 @@ function fixOf(cluster: DeepReadonly<Cluster>, message: string): Pick<DoctorFind
       fix: "It recovers: wait until the hub reports it ready.",
       commands: [`kubectl wait --for=condition=Ready clusters.cluster.karmada.io/${name}`],
     };
+  // The hub's credentials are in order, and so is its trust.
+  if (/server's certificate (?:has expired|is not valid yet)/.test(message))
+    return {
+      fix: "Renew the certificate of its API server, or synchronize the clocks; the hub then recovers by itself.",
+      commands: [`curl -kv ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, "flotilla doctor --only clocks"],
+    };
   if (/token|Unauthorized|certificate/i.test(message))
     return {
       fix: "Join it again under the same name, which renews the hub's credentials.",
