@@ -26,7 +26,7 @@ import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 
 /** The group that this server trusts as its controllers. */
-const CONTROLLERS = "system:flotilla";
+export const CONTROLLERS = "system:flotilla";
 const CONTROLLER: UserInfo = {
   name: `${CONTROLLERS}:test`,
   groups: [CONTROLLERS, "system:masters", "system:authenticated"],

@@ -169,7 +169,13 @@ const logicalCluster: Attack = {
           send: () => world.api({ token: bearer }).get(path),
         })),
       );
+    // Limits do not apply to the controllers of the hub, in any cluster.
+    const asController = { "impersonate-user": "system:flotilla:execute", "impersonate-group": "system:flotilla" };
     attempts.push(
+      {
+        what: "the administrator of member1 as a controller of the hub",
+        send: () => world.api({ token }, { cluster: "member1" }).as(asController).get("/api/v1/namespaces"),
+      },
       {
         what: "the hub's kinds in member1",
         send: () => world.api({ token }, { cluster: "member1" }).get("/apis/cluster.karmada.io/v1alpha1/clusters"),

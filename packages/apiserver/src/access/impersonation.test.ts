@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { ADMIN } from "../test-server.ts";
+import { ADMIN, CONTROLLERS } from "../test-server.ts";
 import { ANN, RBAC, bindingTo, createAccessServer } from "./test-access.ts";
 import type { AccessServer } from "./test-access.ts";
 
@@ -60,6 +60,12 @@ describe("an administrator impersonates", () => {
   for (const [whom, { headers, want }] of Object.entries(cases)) {
     test(whom, async () => expect(await whoIs(headers)).toEqual(want));
   }
+
+  test("but not the controllers of the server, whom no limit applies to", async () => {
+    expect(
+      await refusal({ "impersonate-user": "jane", "impersonate-group": `devs, ${CONTROLLERS}` }, ADMIN),
+    ).toMatchObject({ code: 403, message: expect.stringContaining("is not allowed") as string });
+  });
 
   test("the anonymous user, who is not allowed anything", async () => {
     expect(await refusal({ "impersonate-user": "system:anonymous" }, ADMIN)).toMatchObject({

@@ -1,7 +1,7 @@
 /**
  * Impersonation: `kubectl --as`, `--as-group`, and proxies that pass on their caller's identity.
  *
- * Five modes can allow impersonation. The constrained modes need a right on the impersonated user and another on the
+ * The controllers of the server cannot be impersonated. Five modes can allow other impersonation. The constrained modes need a right on the impersonated user and another on the
  * action (`impersonate-on:<mode>:<verb>`). The legacy mode needs `impersonate` on each name, group, uid and extra, and
  * then allows every action. The first matching mode wins; when none matches, the caller receives the error of the first
  * mode.
@@ -20,7 +20,7 @@ import {
 import { setOwn } from "@flotilla/base";
 import { ApiError, badRequest, dnsLabelProblems, dnsSubdomainProblems } from "@flotilla/apimachinery";
 import { accessDenied } from "../request/authorize.ts";
-import type { AccessRequest, AccessedResource, Authorizer } from "../request/authorize.ts";
+import type { AccessRequest, AccessedResource, Authorizer, IsController } from "../request/authorize.ts";
 import { confirm, Decisions } from "../request/decisions.ts";
 import type { ApiRequest } from "../request/request.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -41,12 +41,18 @@ interface ImpersonatedIdentity {
 
 /** The user that a request acts as: the impersonated user, or the sender. Throws or rejects with 400 and 403. */
 export function actingUser(
-  authorizer: Pick<Authorizer, "decide">,
+  { authorizer, isController }: { authorizer: Pick<Authorizer, "decide">; isController: IsController },
   request: Pick<ApiRequest, "headers" | "rawHeaders" | "user">,
   access: Omit<AccessRequest, "user">,
 ): UserInfo | Promise<UserInfo> {
   const identity = impersonatedIdentity(request);
   if (!identity) return request.user;
+  // Whoever may impersonate all groups, such as the administrator of a logical cluster, is not trusted like the server's own.
+  if (isController(identity))
+    throw accessDenied(
+      { ...access, verb: "impersonate", resource: { group: "", resource: "groups" }, user: request.user },
+      "impersonating the controllers of the server is not allowed",
+    );
   const decisions = new Decisions(authorizer);
   return decisions.settle(() => impersonate(decisions, identity, { ...access, user: request.user }));
 }

@@ -327,11 +327,11 @@ function startsLong({ store }: OperationDependencies, { cluster, served, namespa
 
 /** The user that the request acts as. */
 function userOf(
-  { authorizer }: OperationDependencies,
+  deps: OperationDependencies,
   request: ApiRequest,
   access: Parameters<typeof actingUser>[2],
 ): UserInfo | Promise<UserInfo> {
-  return after(actingUser(authorizer, request, access), (user) => {
+  return after(actingUser(deps, request, access), (user) => {
     if (request.audit && user !== request.user) request.audit.impersonated(user);
     return user;
   });
