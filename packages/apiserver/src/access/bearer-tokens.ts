@@ -32,9 +32,15 @@ export interface BearerTokens {
   add(token: StaticToken): void;
   /**
    * Without audiences the token must be for this API. The error text is for TokenReviews only; clients that send a bad
-   * token do not receive it.
+   * token do not receive it. `from` is the address of the client.
    */
-  authenticate(cluster: string, token: string, audiences?: readonly string[], digest?: string): Promise<TokenOutcome>;
+  authenticate(
+    cluster: string,
+    token: string,
+    audiences?: readonly string[],
+    digest?: string,
+    from?: string,
+  ): Promise<TokenOutcome>;
   /** The one cluster in which a token may be valid; undefined when it does not say. The token is not checked. */
   homeOf(token: string, digest?: string): Promise<string | undefined>;
 }
@@ -76,7 +82,7 @@ export function createBearerTokens(
         expiresMs,
       });
     },
-    async authenticate(clusterName, token, wanted, digest = tokenDigest(token)) {
+    async authenticate(clusterName, token, wanted, digest = tokenDigest(token), from = "") {
       const found = byDigest.get(digest);
       const known = found && found.expiresMs > nowMs() ? found : undefined;
       const api = accounts?.tokens.audiences ?? [];
@@ -101,7 +107,7 @@ export function createBearerTokens(
       // Other clusters may have the same issuer; the key id is different.
       const mayBeOurs = own.error !== undefined || !cluster;
       if (mayBeOurs && (await accounts?.tokens.homeOf(token, accounts.clusters.all()))) return own;
-      return (await external.authenticate(token, wanted, digest)) ?? own;
+      return (await external.authenticate(token, wanted, digest, from)) ?? own;
     },
     async homeOf(token, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);

@@ -64,7 +64,7 @@ export function createAuthenticator({
     registration !== undefined && isReplaced(cluster, commonName, registration);
 
   return {
-    async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "" }) {
+    async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "", address }) {
       if (
         certificate &&
         isGoodIn(certificate, cluster, clusterPrefix) &&
@@ -81,7 +81,7 @@ export function createAuthenticator({
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;
       }
-      const outcome = await bearers.authenticate(cluster, bearerToken, undefined, bearerDigest);
+      const outcome = await bearers.authenticate(cluster, bearerToken, undefined, bearerDigest, address);
       if ("error" in outcome) throw unauthorized();
       return outcome.user;
     },

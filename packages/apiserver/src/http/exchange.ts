@@ -278,7 +278,7 @@ async function identify(
   // An invalid certificate is rejected, unless a token identifies the user.
   if (!certificate && bearerToken === undefined && (peer.untrusted || peer.subject || peer.proxy !== undefined))
     throw unauthorized(peer.problem ?? (peer.subject && expiredText(peer.validToMs)));
-  return deps.authenticator.authenticate({ ...credentials, cluster, path });
+  return deps.authenticator.authenticate({ ...credentials, cluster, path, address: peer.address });
 }
 
 function bearerOf(authorization: string | undefined): string | undefined {

@@ -70,6 +70,8 @@ interface Credentials {
   cluster: string;
   /** The path in that cluster. */
   path?: string;
+  /** Of the client; what identity it has is not known yet. */
+  address?: string | undefined;
 }
 
 /**

@@ -108,3 +108,31 @@ describe("answers", () => {
     expect(outcomeOf(answer, ["c"], [])).toEqual({ error: "the token is not for the audiences of the request" });
   });
 });
+
+test("a client that sends unknown tokens neither delays the tokens of other addresses nor makes the server forget them", async () => {
+  const unknown: Json = { status: { authenticated: false } };
+  const waiting: ((answer: Json) => void)[] = [];
+  let isSlow = false;
+  const { webhook, sent } = start(() =>
+    isSlow ? new Promise<Json>((resolve) => waiting.push(resolve)) : sent.length === 1 ? ANN : unknown,
+  );
+  await webhook.authenticate("known", undefined, "known");
+
+  for (let at = 0; at < 10_001; at++) await webhook.authenticate("x", undefined, `x${at}`, "10.0.0.9");
+  const calls = sent.length;
+  const again = await webhook.authenticate("known", undefined, "known");
+  isSlow = true;
+  const flood = Array.from({ length: 2_000 }, (_, at) => webhook.authenticate("y", undefined, `y${at}`, "10.0.0.9"));
+  const other = webhook.authenticate("z", undefined, "z", "10.0.0.1");
+  await vi.waitFor(() => expect(waiting).toHaveLength(32));
+  waiting.splice(0, 2).forEach((answer) => answer(unknown));
+  await vi.waitFor(() => expect(waiting).toHaveLength(32));
+  waiting.forEach((answer) => answer(ANN));
+
+  expect(again).toMatchObject({ user: { name: "ann" } });
+  expect(sent.length).toBeGreaterThan(calls);
+  expect(await other).toMatchObject({ user: { name: "ann" } });
+  expect(await flood.at(-1)).toEqual({
+    error: "the token webhook cannot be called: 1024 requests are already waiting for it",
+  });
+});

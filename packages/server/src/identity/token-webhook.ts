@@ -5,12 +5,16 @@
  */
 import { AUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import type { ExternalTokens } from "@flotilla/apiserver";
-import { createSemaphore, isObject, messageOf } from "@flotilla/base";
+import { createSemaphore, FlotillaError, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
 
 /** Sends a JSON body, and resolves with the answer. */
 type PostReview = (body: Buffer, signal: AbortSignal) => Promise<Json>;
 
+interface Remembered {
+  outcome: Outcome;
+  untilMs: number;
+}
 type Outcome = Awaited<ReturnType<ExternalTokens["authenticate"]>>;
 
 export interface TokenWebhookOptions {
@@ -24,8 +28,10 @@ export interface TokenWebhookOptions {
 
 /** Kubernetes' default. */
 const CACHE_MS = 2 * 60 * 1000;
+/** Of known tokens, and of unknown ones: anyone can send as many of those as they like. */
 const MAX_REMEMBERED = 10_000;
 const MAX_CALLS = 32;
+const MAX_WAITING = 1_024;
 const TIMEOUT_MS = 10_000;
 
 export function createTokenWebhook({
@@ -35,12 +41,22 @@ export function createTokenWebhook({
   clock,
   log,
 }: TokenWebhookOptions): ExternalTokens {
-  const remembered = new Map<string, { outcome: Outcome; untilMs: number }>();
+  const known = new Map<string, Remembered>();
+  const unknown = new Map<string, Remembered>();
   const asking = new Map<string, Promise<Outcome>>();
-  const turns = createSemaphore(MAX_CALLS);
+  /** Addresses take turns: clients that nobody knows yet must not make the others wait. */
+  const turns = createSemaphore(MAX_CALLS, {
+    maxWaiting: MAX_WAITING,
+    overflow: () => new FlotillaError("Overloaded", `${MAX_WAITING} requests are already waiting for it`),
+  });
   let isFailing = false;
 
-  async function ask(id: string, token: string, audiences: readonly string[] | undefined): Promise<Outcome> {
+  async function ask(
+    id: string,
+    token: string,
+    audiences: readonly string[] | undefined,
+    from: string,
+  ): Promise<Outcome> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const review = {
       kind: "TokenReview",
@@ -51,7 +67,7 @@ export function createTokenWebhook({
     let answer: Json;
     let release: (() => void) | undefined;
     try {
-      release = await turns.acquire(1, "", signal);
+      release = await turns.acquire(1, from, signal);
       answer = await post(Buffer.from(JSON.stringify(review)), signal);
       if (isFailing) log.info("the token webhook answers again");
       isFailing = false;
@@ -64,6 +80,7 @@ export function createTokenWebhook({
     }
     const outcome = outcomeOf(answer, audiences, reservedGroups);
     if (outcome && "error" in outcome) return outcome;
+    const remembered = outcome ? known : unknown;
     remembered.set(id, { outcome, untilMs: clock.now() + cacheMs });
     const [oldest] = remembered.size > MAX_REMEMBERED ? remembered.keys() : [];
     if (oldest !== undefined) remembered.delete(oldest);
@@ -71,14 +88,15 @@ export function createTokenWebhook({
   }
 
   return {
-    async authenticate(token, audiences, digest) {
+    async authenticate(token, audiences, digest, from = "") {
       const id = audiences ? `${digest} ${audiences.join(" ")}` : digest;
-      const known = remembered.get(id);
-      if (known && known.untilMs > clock.now()) return known.outcome;
-      remembered.delete(id);
+      const found = known.get(id) ?? unknown.get(id);
+      if (found && found.untilMs > clock.now()) return found.outcome;
+      known.delete(id);
+      unknown.delete(id);
       let pending = asking.get(id);
       if (!pending) {
-        pending = ask(id, token, audiences).finally(() => asking.delete(id));
+        pending = ask(id, token, audiences, from).finally(() => asking.delete(id));
         asking.set(id, pending);
       }
       return pending;
