@@ -1,7 +1,7 @@
 /** Carries out attacks one after the other on one hub, and measures a probe client and the hub's memory meanwhile. */
 import { setTimeout as delay } from "node:timers/promises";
 import { messageOf } from "@flotilla/base";
-import { notTried, type Attack, type Verdict } from "./attack.ts";
+import { notTried, verdictOf, type Attack, type Verdict } from "./attack.ts";
 import { startProbe, type ProbeClient } from "./probe-client.ts";
 import { probeLimitMs, isMemoryBack, isOnlySlow, judge, type Judgement, type Latency } from "./judge.ts";
 import { measureMemory, type MemoryMeter } from "./memory.ts";
@@ -32,6 +32,10 @@ export async function runCampaign(
   const end = performance.now() + minutes * 60_000;
   const judgements: Judgement[] = [];
   let scene = await setScene(isShort);
+  const note = (judgement: Judgement): void => {
+    judgements.push(judgement);
+    report(judgement);
+  };
   try {
     for (const attack of chosen) {
       // The attacks after one that ended the hub are tried as well.
@@ -39,19 +43,38 @@ export async function runCampaign(
         await leaveScene(scene);
         scene = await setScene(isShort);
       }
-      const judgement =
-        performance.now() > end ? unstarted(attack, `${minutes} minutes are over`) : await carryOut(attack, scene);
-      judgements.push(judgement);
-      report(judgement);
+      note(performance.now() > end ? unstarted(attack, `${minutes} minutes are over`) : await carryOut(attack, scene));
     }
+    if (!isShort && scene.hub.isAlive()) note(await judgeAfterwards(scene));
   } finally {
     await leaveScene(scene);
   }
   return judgements;
 }
 
+/** Each attack is compared with what was there before it, so a little that each of them leaves is seen only here. */
+async function judgeAfterwards({ hub, memory, firstMiB }: Scene): Promise<Judgement> {
+  const { laterMiB, laterSeconds } = await memoryLater(memory, firstMiB, hub);
+  const name = "memory/afterwards";
+  const claim = "what all attacks took is given back within a minute";
+  const seen = `${Math.round(firstMiB ?? 0)} MiB before the first attack, ${Math.round(laterMiB ?? 0)} MiB ${laterSeconds} s after the last`;
+  const verdict = firstMiB === undefined ? notTried(claim, "memory cannot be read here") : verdictOf(claim, [], seen);
+  const problems = isMemoryBack(firstMiB, laterMiB) ? [] : [seen];
+  const observation = {
+    isHubAlive: true,
+    quiet: NO_WAITING,
+    during: NO_WAITING,
+    idleMiB: firstMiB,
+    laterMiB,
+    laterSeconds,
+  };
+  return { name, claim, ...verdict, outcome: problems.length > 0 ? "broken" : verdict.outcome, problems, observation };
+}
+
 interface Scene {
   hub: AttackedHub;
+  /** Before the first attack. */
+  firstMiB: number | undefined;
   probeClient: ProbeClient;
   memory: MemoryMeter;
   isShort: boolean;
@@ -62,7 +85,7 @@ async function setScene(isShort: boolean): Promise<Scene> {
   const memory = measureMemory(() => hub.pid);
   const probeClient = await createProbe(hub);
   yieldProcessor();
-  return { hub, memory, probeClient, isShort };
+  return { hub, memory, firstMiB: memory.now(), probeClient, isShort };
 }
 
 async function leaveScene({ hub, probeClient, memory }: Scene): Promise<void> {

@@ -47,7 +47,7 @@ export function actingUser(
 ): UserInfo | Promise<UserInfo> {
   const identity = impersonatedIdentity(request);
   if (!identity) return request.user;
-  // Whoever may impersonate all groups, such as the administrator of a logical cluster, is not trusted like the server's own.
+  // Users who may impersonate all groups, such as administrators of a logical cluster, are not trusted like the server's own.
   if (isController(identity))
     throw accessDenied(
       { ...access, verb: "impersonate", resource: { group: "", resource: "groups" }, user: request.user },

@@ -6,11 +6,11 @@ function makeServer() {
   let nowMs = 0;
   const order: string[] = [];
   const turns = createFairTurns(() => nowMs);
-  const request = async (client: string): Promise<void> => {
-    const turn = turns.begin(client);
+  const request = async (client: string, user = client): Promise<void> => {
+    const turn = turns.begin(client, user);
     if (turn) await turn;
     nowMs++;
-    order.push(client);
+    order.push(user);
   };
   return { turns, order, request };
 }
@@ -19,7 +19,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 test("requests begin at once while a turn has time", async () => {
   const { turns, order, request } = makeServer();
 
-  const running = ["a", "a", "b"].map(request);
+  const running = ["a", "a", "b"].map((client) => request(client));
 
   expect(order).toEqual(["a", "a", "b"]);
   expect(turns.waiting).toBe(0);
@@ -45,6 +45,16 @@ test("a client with one request waits for one request of each other client, not 
   await Promise.all([...burst, single]);
 
   expect(order.indexOf("b")).toBe(5);
+});
+
+test("users of one client take turns: a user of others who sends requests there does not displace its own", async () => {
+  const { order, request } = makeServer();
+
+  const burst = Array.from({ length: 40 }, () => request("cluster one", "visitor"));
+  const own = request("cluster one", "owner");
+  await Promise.all([...burst, own]);
+
+  expect(order.indexOf("owner")).toBe(5);
 });
 
 test("a client that has too many waiting requests is rejected, and others are not", async () => {

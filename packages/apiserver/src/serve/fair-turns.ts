@@ -17,18 +17,43 @@ const MAX_WAITING = 4_096;
 
 export interface FairTurns {
   /**
-   * Undefined when a request of this client may begin at once; otherwise resolves when it is its turn. Throws 429 when too
-   * many wait.
+   * Undefined when a request of this user of a client may begin at once; otherwise resolves when it is its turn. Throws 429
+   * when too many of the client wait.
    */
-  begin(client: string): Promise<void> | undefined;
+  begin(client: string, user: string): Promise<void> | undefined;
   /** The same for a request that has begun, and waited for something else since: it is never rejected. */
-  resume(client: string): Promise<void> | undefined;
+  resume(client: string, user: string): Promise<void> | undefined;
   readonly waiting: number;
 }
 
+/** The users of a client take turns as well: users of others may send requests to a logical cluster. */
+interface Client {
+  users: Turns<(() => void)[]>;
+  waiting: number;
+}
+
+/** Those with waiting requests, in the order of their turns. */
+class Turns<T extends Client | (() => void)[]> extends Map<string, T> {
+  of(name: string, make: () => T): T {
+    let found = this.get(name);
+    if (!found) this.set(name, (found = make()));
+    return found;
+  }
+
+  /** Takes from the first, which then is the last, or absent when it has nothing left. */
+  next(take: (from: T) => (() => void) | undefined): (() => void) | undefined {
+    for (const [name, found] of this) {
+      this.delete(name);
+      const taken = take(found);
+      if ((Array.isArray(found) ? found.length : found.waiting) > 0) this.set(name, found);
+      return taken;
+    }
+    return undefined;
+  }
+}
+
 export function createFairTurns(nowMs: () => number = () => performance.now()): FairTurns {
-  /** In the order of their turns. Clients without waiting requests are absent. */
-  const clients = new Map<string, (() => void)[]>();
+  const clients = new Turns<Client>();
   let waiting = 0;
   /** When the first request of this turn of the event loop began; unset if none did. */
   let startMs: number | undefined;
@@ -50,34 +75,32 @@ export function createFairTurns(nowMs: () => number = () => performance.now()): 
   /** One after the other: microtasks, in which the work of a request begins, run before the tick that they add. */
   const beginNext = (): void => {
     if (!hasTime()) return;
-    for (const [client, queue] of clients) {
-      clients.delete(client);
-      const begin = queue.shift();
-      if (queue.length > 0) clients.set(client, queue);
-      waiting--;
-      begin?.();
-      break;
-    }
+    const begin = clients.next((client) => {
+      client.waiting--;
+      return client.users.next((queue) => queue.shift());
+    });
+    waiting--;
+    begin?.();
     if (waiting > 0) queueMicrotask(() => process.nextTick(beginNext));
   };
 
-  const resume = (client: string): Promise<void> | undefined => {
+  const resume = (name: string, user: string): Promise<void> | undefined => {
     if (waiting === 0 && hasTime()) return undefined;
     // Requests that wait have a turn that is still to come.
     if (startMs === undefined) hasTime();
     waiting++;
     return new Promise((resolve) => {
-      const queue = clients.get(client);
-      if (queue) queue.push(resolve);
-      else clients.set(client, [resolve]);
+      const client = clients.of(name, () => ({ users: new Turns(), waiting: 0 }));
+      client.waiting++;
+      client.users.of(user, () => []).push(resolve);
     });
   };
 
   return {
-    begin(client) {
-      if ((clients.get(client)?.length ?? 0) >= MAX_WAITING)
+    begin(name, user) {
+      if ((clients.get(name)?.waiting ?? 0) >= MAX_WAITING)
         throw tooManyRequests("too many requests at the same time; try again");
-      return resume(client);
+      return resume(name, user);
     },
     resume,
     get waiting() {
@@ -91,5 +114,5 @@ export function beginInTurn(turns: FairTurns, request: ApiRequest): Promise<void
   const { user, path, address = "" } = request;
   // Clients without a name differ in their addresses.
   const name = user.groups.includes(UNAUTHENTICATED_GROUP) ? `${user.name}@${address}` : user.name;
-  return turns.begin(clientKeyOf(splitCluster(path).cluster, name))?.then(() => request.signal.throwIfAborted());
+  return turns.begin(clientKeyOf(splitCluster(path).cluster, name), name)?.then(() => request.signal.throwIfAborted());
 }

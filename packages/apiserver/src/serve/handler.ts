@@ -278,7 +278,7 @@ async function answerAs(
     warn,
     signal: request.signal,
     pause: isLarge ? pause : undefined,
-    resume: byController ? undefined : () => turns.fair.resume(clientKeyOf(clusterName, user.name)),
+    resume: byController ? undefined : () => turns.fair.resume(clientKeyOf(clusterName, user.name), user.name),
   };
   observe(seen, context, verb, headers["content-type"]);
   if (verb !== "connect" && route.rest !== "") throw pathNotFound();

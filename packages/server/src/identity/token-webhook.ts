@@ -44,7 +44,7 @@ export function createTokenWebhook({
   const known = new Map<string, Remembered>();
   const unknown = new Map<string, Remembered>();
   const asking = new Map<string, Promise<Outcome>>();
-  /** Addresses take turns: clients that nobody knows yet must not make the others wait. */
+  /** Addresses take turns: clients whose user is not known yet must not make the others wait. */
   const turns = createSemaphore(MAX_CALLS, {
     maxWaiting: MAX_WAITING,
     overflow: () => new FlotillaError("Overloaded", `${MAX_WAITING} requests are already waiting for it`),
