@@ -17,21 +17,22 @@ const MAX_UTILIZATION = 0.3;
  */
 const MIN_GROWTH_BYTES = 192 * 1024 * 1024;
 const MIN_IDLE_CHECKS = 3;
+/** More than a burst of honest writes takes. */
+const MIN_RESIDENT_GROWTH_BYTES = 320 * 1024 * 1024;
 /** With more in use a collection takes long, and what could be returned is a smaller part. */
 const MAX_KEPT_BYTES = 256 * 1024 * 1024;
 
-/** Whether to collect: `keptBytes` is what the heap took after the last collection, `idleChecks` how long there is little to do. Pure. */
-export function isWorthCollecting(state: { idleChecks: number; totalBytes: number; keptBytes: number }): boolean {
-  return (
-    state.idleChecks >= MIN_IDLE_CHECKS &&
-    state.keptBytes <= MAX_KEPT_BYTES &&
-    state.totalBytes >= state.keptBytes + MIN_GROWTH_BYTES
-  );
+/** Whether to collect: `kept` is what there was after the last collection, `idleChecks` how long there is little to do. Pure. */
+export function isWorthCollecting({ idleChecks, now, kept }: { idleChecks: number; now: Sizes; kept: Sizes }): boolean {
+  const hasGrown =
+    now.heapBytes >= kept.heapBytes + MIN_GROWTH_BYTES ||
+    now.residentBytes >= kept.residentBytes + MIN_RESIDENT_GROWTH_BYTES;
+  return idleChecks >= MIN_IDLE_CHECKS && kept.heapBytes <= MAX_KEPT_BYTES && hasGrown;
 }
 
 export function returnMemory(clock: Clock): Timer {
   let collect: (() => void) | undefined;
-  let keptBytes = totalBytes();
+  let kept = sizes();
   let idleChecks = 0;
   let last = performance.eventLoopUtilization();
   return every(clock, INTERVAL_MS, () => {
@@ -39,18 +40,23 @@ export function returnMemory(clock: Clock): Timer {
     const { utilization } = performance.eventLoopUtilization(current, last);
     last = current;
     idleChecks = utilization < MAX_UTILIZATION ? idleChecks + 1 : 0;
-    if (!isWorthCollecting({ idleChecks, totalBytes: totalBytes(), keptBytes })) return;
+    if (!isWorthCollecting({ idleChecks, now: sizes(), kept })) return;
     collect ??= createCollect();
     collect();
-    keptBytes = totalBytes();
+    kept = sizes();
   });
 }
 
-/** Of the heap and of buffers, which V8 frees with the objects that hold them. */
-function totalBytes(): number {
-  const { total_heap_size, external_memory } = v8.getHeapStatistics();
-  return total_heap_size + external_memory;
+interface Sizes {
+  heapBytes: number;
+  /** Of the process: buffers and what their allocator keeps, too. They are freed with the objects that hold them. */
+  residentBytes: number;
 }
+
+const sizes = (): Sizes => ({
+  heapBytes: v8.getHeapStatistics().total_heap_size,
+  residentBytes: process.memoryUsage.rss(),
+});
 
 /** Node has the function only with the flag, which V8 also accepts later, for new contexts. */
 function createCollect(): () => void {
