@@ -1,6 +1,6 @@
 /** Cases that the seeded simulation found, each as short as it became (`npm run simulate`). */
 import { expect, test } from "vitest";
-import type { Plan } from "../../tools/simulate/plan.ts";
+import type { Plan } from "../../tools/simulate/plan-run.ts";
 import { runPlan } from "../../tools/simulate/run-plan.ts";
 
 const push = (name: string) => ({ name, mode: "Push" as const });

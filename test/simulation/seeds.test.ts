@@ -1,7 +1,7 @@
 /** A slice of the seeded simulation: fleets with faults at random, and every invariant (`npm run simulate` has no end). */
 import { expect, test } from "vitest";
 import { runs } from "@flotilla/testing/runs.ts";
-import { planRun } from "../../tools/simulate/plan.ts";
+import { planRun } from "../../tools/simulate/plan-run.ts";
 import { runPlan } from "../../tools/simulate/run-plan.ts";
 
 const SEEDS = runs(30);

@@ -45,7 +45,7 @@ export const defects: Readonly<Record<string, Defect>> = {
   },
   /** Every member but the first runs one completion more. */
   "double a completion": {
-    file: `${PROPAGATION}/job-completions.ts`,
+    file: `${PROPAGATION}/jobs/job-completions.ts`,
     was: "return divideByWeight(completions, weights, { uid: job.metadata.uid });",
     is: "return divideByWeight(completions, weights, { uid: job.metadata.uid }).map((part, index) => index > 0 ? { ...part, replicas: part.replicas + 1 } : part);",
   },
@@ -99,15 +99,20 @@ export const defects: Readonly<Record<string, Defect>> = {
   },
 };
 
-/** Call it before the program is loaded. */
-export function breakProgram(name: string): void {
+/** The file of a defect with the defect in it. */
+export function withDefect(name: string): { path: string; source: string } {
   const defect = defects[name];
   if (!defect) throw new Error(`no defect is called '${name}'; there are: ${Object.keys(defects).join(", ")}`);
   const path = join(ROOT, defect.file);
   const parts = readFileSync(path, "utf8").split(defect.was);
   if (parts.length !== 2) throw new Error(`${defect.file} has changed: update the defect '${name}'`);
+  return { path, source: parts.join(defect.is) };
+}
+
+/** Call it before the program is loaded. */
+export function breakProgram(name: string): void {
+  const { path, source } = withDefect(name);
   const url = pathToFileURL(path).href;
-  const source = parts.join(defect.is);
   registerHooks({
     load: (loaded, context, next) =>
       loaded === url ? { format: "module-typescript", source, shortCircuit: true } : next(loaded, context),

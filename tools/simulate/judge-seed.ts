@@ -1,6 +1,6 @@
 /** Runs one seed, twice if asked to, and shrinks it if it fails. */
-import type { JudgedSeed } from "./messages.ts";
-import { planRun } from "./plan.ts";
+import type { JudgedSeed } from "./worker-messages.ts";
+import { planRun } from "./plan-run.ts";
 import { runPlan } from "./run-plan.ts";
 import { shrink } from "./shrink.ts";
 

@@ -40,9 +40,13 @@ export interface LinkOptions {
   onCall(name: string, what: string): void;
 }
 
+/** When both sides of a half-open connection notice it: as long as a request may take. */
 const TIMEOUT_MS = 30_000;
+/** Longer than the first retries wait, so that requests overtake each other. */
 const MAX_DELAY_MS = 3_000;
+/** Much longer than changes of a status are collected: 1.5 s at most. */
 const LAG_MS = 8_000;
+/** Of the requests on a connection with losses or errors: most operations need several attempts, and all end. */
 const RATE = 0.25;
 const READS: ReadonlySet<string> = new Set(["get", "list"]);
 

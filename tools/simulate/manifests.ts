@@ -5,7 +5,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { defined } from "@flotilla/base";
 import { ClusterRole, ConfigMap, Deployment, Job, StatefulSet } from "@flotilla/kubernetes";
-import type { Placement, WorkloadKind } from "./plan.ts";
+import type { Placement, WorkloadKind } from "./plan-run.ts";
 
 export const NAMESPACE = "shop";
 

@@ -1,11 +1,12 @@
 /** Plays one plan and judges it. */
+import { NAMESPACE, TARGETS } from "./manifests.ts";
 import { messageOf } from "@flotilla/base";
 import { startSimulatedFleet } from "./simulated-fleet.ts";
 import type { SimulatedFleet } from "./simulated-fleet.ts";
-import { isFault } from "./plan.ts";
-import type { Fault, Plan, Step } from "./plan.ts";
-import { checkSettled } from "./settled.ts";
-import { readProblems } from "./status.ts";
+import { isFault } from "./plan-run.ts";
+import type { Fault, Plan, Step } from "./plan-run.ts";
+import { checkSettled } from "./check-settled.ts";
+import { readProblems } from "./read-problems.ts";
 import { createStoreView } from "./store-view.ts";
 import type { StoreView } from "./store-view.ts";
 import { createUsers } from "./users.ts";
@@ -114,7 +115,8 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
     async function settleAndJudge(running: SimulatedFleet): Promise<void> {
       await heal(running);
       note("all faults end");
-      let findings = ["not settled"] as unknown as ReturnType<typeof checkSettled>;
+      /** Of the last time at which nothing was written. */
+      let findings: ReturnType<typeof checkSettled> = [];
       let isQuiet = false;
       for (let waited = 0; waited < MAX_SETTLE_MS; waited += SLICE_MS) {
         running.writes.length = 0;
@@ -177,14 +179,15 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
 
   /** Whether every CloneSet has all its pods: later shortages have a cause. */
   function isConverged(): boolean {
-    const template = hub.get("/apps.kruise.io/clonesets/hub/shop/shop");
+    const { table, path, name: app } = TARGETS.CloneSet;
+    const template = hub.get(`${table}hub/${path}`);
     if (!template) return false;
     const { replicas, readyReplicas, updatedReplicas } = template.status ?? {};
     const pods = names
-      .flatMap((name) => members.list(`/core/pods/${name}/shop/`))
+      .flatMap((name) => members.list(`/core/pods/${name}/${NAMESPACE}/`))
       .filter(
         ({ metadata, status }) =>
-          metadata.labels?.["app"] === "shop" &&
+          metadata.labels?.["app"] === app &&
           ((status?.conditions ?? []) as { type: string; status: string }[]).some(
             (c) => c.type === "Ready" && c.status === "True",
           ),

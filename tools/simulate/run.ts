@@ -6,7 +6,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { Worker } from "node:worker_threads";
 import { defects } from "./defects.ts";
-import type { FromWorker, JudgedSeed, ToWorker, WorkerOptions } from "./messages.ts";
+import type { FromWorker, JudgedSeed, ToWorker, WorkerOptions } from "./worker-messages.ts";
 
 const { values } = parseArgs({
   options: {
@@ -30,15 +30,23 @@ interface Totals {
   repeated: number;
 }
 
+/** A number of a flag; anything else would make a run that never ends. */
+function numberOf(flag: "seeds" | "seed" | "workers" | "minutes"): number {
+  const number = Number(values[flag]);
+  if (Number.isFinite(number) && number >= 0) return number;
+  process.stderr.write(`--${flag} must be a number, not '${values[flag]}'\n`);
+  process.exit(2);
+}
+
 async function play(defect: string | undefined): Promise<Totals & { firstBroken: JudgedSeed | undefined }> {
-  const first = Number(values.seed);
-  const last = first + Number(values.seeds) - 1;
-  const untilMs = Number(values.minutes) * 60_000;
+  const first = numberOf("seed");
+  const last = first + numberOf("seeds") - 1;
+  const untilMs = numberOf("minutes") * 60_000;
   const startMs = performance.now();
   const totals: Totals = { seeds: 0, broken: 0, virtualMs: 0, faults: 0, events: 0, repeated: 0 };
   let next = first;
   let firstBroken: JudgedSeed | undefined;
-  const workers = Math.max(1, Math.min(Number(values.workers), last - first + 1));
+  const workers = Math.max(1, Math.min(numberOf("workers"), last - first + 1));
 
   const isOver = (): boolean =>
     next > last ||

@@ -1,5 +1,5 @@
 /** Drops steps of a plan for as long as the same invariant is still broken without them. */
-import type { Plan, Step } from "./plan.ts";
+import type { Plan, Step } from "./plan-run.ts";
 import { runPlan } from "./run-plan.ts";
 import type { RunResult } from "./run-plan.ts";
 

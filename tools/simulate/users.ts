@@ -24,7 +24,7 @@ import {
   TARGETS,
 } from "./manifests.ts";
 import type { Manifest } from "./manifests.ts";
-import type { Action, WorkloadKind } from "./plan.ts";
+import type { Action, WorkloadKind } from "./plan-run.ts";
 import { makeStrategy, steerRelease } from "./releases/steer-release.ts";
 
 const HUB = "hub";

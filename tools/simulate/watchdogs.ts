@@ -4,7 +4,7 @@
  */
 import type { StoredWrite } from "./disk.ts";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
-import type { WorkloadKind } from "./plan.ts";
+import type { WorkloadKind } from "./plan-run.ts";
 import { createReleaseWatch } from "./releases/watch-releases.ts";
 import type { WatchOptions } from "./releases/watch-releases.ts";
 import type { AnyObject } from "./store-view.ts";

@@ -1,7 +1,7 @@
 /** Runs seeds in a thread of its own; the program is loaded after a defect was built in. */
 import { parentPort, workerData } from "node:worker_threads";
 import { breakProgram } from "./defects.ts";
-import type { FromWorker, ToWorker, WorkerOptions } from "./messages.ts";
+import type { FromWorker, ToWorker, WorkerOptions } from "./worker-messages.ts";
 
 const { defect, shrinks } = workerData as WorkerOptions;
 if (defect !== undefined) breakProgram(defect);

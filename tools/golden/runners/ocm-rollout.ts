@@ -2,7 +2,7 @@
 import { omitZero, defined } from "@flotilla/base";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import type { JsonObject } from "@flotilla/base";
-import { planRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
+import { planWorksRollout, type ClusterRollout, type PlannedCluster, type RolloutState } from "@flotilla/flotilla";
 import { compareResults } from "../compare-results.ts";
 import type { CaseRunner, GoldenCase } from "../golden.ts";
 
@@ -22,7 +22,7 @@ interface Status extends Omit<Group, "clusters"> {
 function run(input: JsonObject): JsonObject {
   const groups = (input["groups"] ?? []) as unknown as Group[];
   const existing = (input["existing"] ?? []) as unknown as Status[];
-  const plan = planRollout(
+  const plan = planWorksRollout(
     input["strategy"] as unknown as RolloutStrategy,
     groups.map(({ groupName, groupIndex, clusters }) => ({ name: groupName, index: groupIndex, clusters })),
     existing.map(({ clusterName, status, lastTransitionTime }): ClusterRollout => ({

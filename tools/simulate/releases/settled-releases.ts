@@ -1,5 +1,5 @@
 /** What holds of releases once all faults have ended and nothing changes any more. */
-import type { Finding, SettledState } from "../settled.ts";
+import type { Finding, SettledState } from "../check-settled.ts";
 import { NAMESPACE, TARGETS } from "../manifests.ts";
 import { RELEASED_KINDS } from "./draw-release.ts";
 import { imageOfRelease, releasesOf } from "./newest-release.ts";

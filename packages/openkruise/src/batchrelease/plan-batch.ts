@@ -141,7 +141,7 @@ function progress(input: BatchInput, status: BatchStatus, canary: CanaryStatus, 
   const { releasePlan } = release.spec;
   const target = targetOf(release, canary, workload);
   const labels = workload.replicas === 0 ? [] : labelsFor(input, canary, workload);
-  const isReady = workload.replicas === 0 || whyNotReady(releasePlan, workload, target, pods) === undefined;
+  const isReady = workload.replicas === 0 || isBatchReady(releasePlan, workload, target, pods);
   const partition = loweredPartition(workload, target.partition);
   const patch = partition === undefined ? undefined : { spec: partitionPatch(workload.object, partition) };
   if (!isReady || patch) {
@@ -203,20 +203,21 @@ function loweredPartition({ partition, replicas }: ReleasedWorkload, wanted: Int
   return kept(partition) > kept(wanted) ? wanted : undefined;
 }
 
-function whyNotReady(
+/** Its pods are updated, ready except for those that the plan tolerates, and labelled. */
+function isBatchReady(
   { failureThreshold, rolloutID }: Plan,
   { updated, updatedReady }: ReleasedWorkload,
   target: Target,
   pods: readonly ReadonlyPod[],
-): string | undefined {
-  if (updated < target.updated) return "pods are not updated";
+): boolean {
+  if (updated < target.updated) return false;
   const tolerated = failureThreshold === undefined ? 0 : scaledValue(failureThreshold, updated, { roundUp: true });
-  if (updatedReady + tolerated < target.updated) return "updated pods are not ready";
-  if (target.updated > 0 && updatedReady === 0) return "no updated pod is ready";
+  if (updatedReady + tolerated < target.updated) return false;
+  if (target.updated > 0 && updatedReady === 0) return false;
   const labelled = pods.filter(
     ({ metadata }) => metadata.deletionTimestamp === undefined && metadata.labels?.[ROLLOUT_ID] === rolloutID,
   );
-  return rolloutID && pods.length > 0 && labelled.length < target.planned ? "updated pods are not labelled" : undefined;
+  return !rolloutID || pods.length === 0 || labelled.length >= target.planned;
 }
 
 /** Updated pods get the numbers of the batches that have room, the present one first. */

@@ -4,7 +4,7 @@
  *
  * Every copy records its release. From the first release that a partition holds back until the next one, the previous
  * template is kept beside the copies; with it the number of updated pods is exact, and raising the partition rolls pods
- * back (`plan-rollout.ts`). Without it, which is the case for a new CloneSet, the partition is split and there is
+ * back (`plan-member-updates.ts`). Without it, which is the case for a new CloneSet, the partition is split and there is
  * nothing to roll back to.
  */
 import { equalJson, type DeepReadonly, type Json, defined } from "@flotilla/base";
@@ -22,7 +22,7 @@ import {
   type MemberStage,
 } from "./member-stage.ts";
 import { choosing, partitionOf, withPartition, type Partitioned, type UpdateStrategy } from "./partitioned.ts";
-import { planRollout } from "./plan-rollout.ts";
+import { planMemberUpdates } from "./plan-member-updates.ts";
 import { digestOf, isPartitionRaised, stagedPartition, withStage } from "./release.ts";
 import { rolloutMembers, type MemberView } from "./rollout-members.ts";
 import { rolloutOrderOf } from "./rollout-order.ts";
@@ -103,7 +103,7 @@ function partsOf(object: Copy, given: readonly Share[], shares: readonly Share[]
     given,
     all.map(({ kept }) => kept),
   );
-  return planRollout(members, leaving, demanded, order).map((plan, index): Part => {
+  return planMemberUpdates(members, leaving, demanded, order).map((plan, index): Part => {
     const { updated, isBackward, step, peak } = plan;
     const member = members[index] as MemberView;
     const stage = keepIfUnchanged(

@@ -21,7 +21,7 @@ import {
 } from "./member-stage.ts";
 import { partitionOf, type Partitioned } from "./partitioned.ts";
 import type { ReturnLayer } from "./plan-return.ts";
-import type { RolloutMember } from "./plan-rollout.ts";
+import type { RolloutMember } from "./plan-member-updates.ts";
 import { letThrough, type IntOrPercent } from "./split-partition.ts";
 
 type Copy = DeepReadonly<Partitioned>;

@@ -9,6 +9,8 @@ import { defined, isObject } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Log } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
+import { kubernetesWorkloads, ReplicaSet } from "@flotilla/kubernetes";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { workloadId } from "@flotilla/web";
 import type { ObjectRef } from "@flotilla/web";
@@ -64,18 +66,17 @@ interface Watched {
   isLive: boolean;
 }
 
+/** A kind that a new CustomResourceDefinition or an aggregated server brings is found soon after. */
 const RETRY_MS = 2_000;
 /** Of one kind on one member; rows beyond it show what bindings have. */
 const MAX_COPIES = 20_000;
 
-/** Kinds with pods: their status changes often. Others are well when they are applied. */
+/** Kinds whose pods run on: their counts change often. Jobs, and kinds without pods, show what bindings have. */
 const COUNTS: ReadonlySet<string> = new Set([
-  "CloneSet",
-  "DaemonSet",
-  "Deployment",
-  "ReplicaSet",
-  "StatefulSet",
-  "UnitedDeployment",
+  ReplicaSet.kind,
+  ...[...kubernetesWorkloads, ...kruiseWorkloads].flatMap(({ kind, workload }) =>
+    workload?.runsToCompletion || workload?.isScheduled ? [] : [kind],
+  ),
 ]);
 
 export function createMemberCopies(options: MemberCopiesOptions): MemberCopies {

@@ -56,10 +56,17 @@ async function write(path: string, ...events: string[]): Promise<void> {
   await pass(30);
 }
 
-const named = (name: string, fields: JsonObject = {}) => ({ ...fields, metadata: { name, namespace: "shop" } });
+const named = (name: string, fields: JsonObject = {}, labels: Record<string, string> = {}) => ({
+  ...fields,
+  metadata: { name, namespace: "shop", labels },
+});
 const web = named("web", { spec: { replicas: 2, selector: { matchLabels: { app: "web" } } } });
 const bound = (...members: string[]) =>
-  named("web-deployment", { spec: { resource: {}, clusters: members.map((name) => ({ name, replicas: 2 })) } });
+  named(
+    "web-deployment",
+    { spec: { resource: {}, clusters: members.map((name) => ({ name, replicas: 2 })) } },
+    { "resourcebinding.karmada.io/permanent-id": "b1" },
+  );
 const pod = (name: string) => named(name, { spec: { containers: [{ name: "app", image: "web:1" }] }, status: {} });
 
 async function openWithPods(...names: string[]): Promise<void> {

@@ -5,25 +5,17 @@
 import { ApiError, HUB } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
-import type { Clock, DeepReadonly, Log, Timer } from "@flotilla/base";
+import type { Clock, Log, Timer } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import {
-  BINDING_ID,
-  bindingName,
-  CLUSTER_BINDING_ID,
-  ClusterResourceBinding,
-  executionNamespace,
-  ResourceBinding,
-  Work,
-} from "@flotilla/karmada";
-import { Pod } from "@flotilla/kubernetes";
+import { bindingName, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { ObjectRef, ObjectView } from "@flotilla/web";
-import { selectorOf } from "./json-access.ts";
 import { membersOf, objectView } from "./object-view.ts";
-import type { WatchedCopy } from "./object-view.ts";
+import { nameSelector, shortMessage, watchCopy } from "./watch-copy.ts";
+import type { MemberCopy } from "./watch-copy.ts";
 import { watchObjects } from "./watched-objects.ts";
 import type { WatchedObjects } from "./watched-objects.ts";
+import { createWorkReader } from "./work-reader.ts";
 
 export interface ObjectTopicOptions {
   client: Client;
@@ -36,11 +28,10 @@ export interface ObjectTopicOptions {
   signal: AbortSignal;
 }
 
+/** A release changes pods and counts of a copy together; more would be seen as a delay. */
 const GATHER_MS = 30;
-const WORKS_MS = 1_000;
+/** Members whose copies are watched: two watches each. Rows of others show what the binding has. */
 const MAX_LIVE = 50;
-const MAX_PODS = 200;
-const MAX_NOTE = 200;
 
 export async function openObjectTopic(options: ObjectTopicOptions): Promise<void> {
   const { client, clock, log, ref, isReady, send, fail, signal } = options;
@@ -120,160 +111,7 @@ export async function openObjectTopic(options: ObjectTopicOptions): Promise<void
 /** Invalid, forbidden, not served. */
 const FINAL: ReadonlySet<number> = new Set([400, 403, 404]);
 
-/** A name comes from an address that anyone may have written. */
-const nameSelector = (name: string): string => `metadata.name=${name.replaceAll(/[\\,=]/g, "\\$&")}`;
-
-const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
-
 function noteOf(what: string, watched: Pick<WatchedObjects<never>, "failure">): string {
   const failure = watched.failure();
-  return failure === undefined ? "" : `${what} cannot be read: ${messageOf(failure).slice(0, MAX_NOTE)}`;
-}
-
-interface MemberCopy {
-  read(): WatchedCopy;
-  close(): void;
-}
-
-interface CopyOptions {
-  client: Client;
-  clock: Clock;
-  log: Log;
-  ref: ObjectRef;
-  kind: AnyKind;
-  changed(): void;
-}
-
-/** The copy on one member, and the pods that its selector has. */
-function watchCopy(member: string, { client, clock, log, ref, kind, changed }: CopyOptions): MemberCopy {
-  const namespace = ref.namespace || undefined;
-  const shared = { client, clock, log, member };
-  let selector = "";
-  let pods: WatchedObjects<Pod> | undefined;
-  const object = watchObjects({
-    ...shared,
-    kind,
-    select: { namespace, fieldSelector: nameSelector(ref.name) },
-    maxObjects: 1,
-    onChange() {
-      const next = selectorOf(object.list()[0]);
-      if (next !== selector) {
-        selector = next;
-        pods?.close();
-        pods = undefined;
-        if (selector !== "" && namespace !== undefined)
-          pods = watchObjects({
-            ...shared,
-            kind: Pod,
-            select: { namespace, labelSelector: selector },
-            maxObjects: MAX_PODS,
-            keep: withoutManagers,
-            onChange: changed,
-          });
-      }
-      changed();
-    },
-  });
-  return {
-    read() {
-      const failure = object.failure() ?? pods?.failure();
-      return {
-        object: object.list()[0],
-        isLive: object.isLive() && (pods?.isLive() ?? true),
-        problem: failure === undefined ? "" : messageOf(failure).slice(0, MAX_NOTE),
-        pods: pods?.list() ?? [],
-        morePods: pods?.omitted() ?? 0,
-      };
-    },
-    close() {
-      object.close();
-      pods?.close();
-    },
-  };
-}
-
-/** They are long, and not shown. */
-function withoutManagers(pod: DeepReadonly<Pod>): DeepReadonly<Pod> {
-  const { managedFields: _managed, ...metadata } = pod.metadata;
-  return { ...pod, metadata };
-}
-
-interface WorkReader {
-  read: ReadonlyMap<string, DeepReadonly<Work>>;
-  /** What could not be read. */
-  note(): string;
-  /** Reads the Works of these members, at most once a second. */
-  readAgain(members: readonly string[], binding: DeepReadonly<ResourceBinding> | undefined): void;
-}
-
-/** Works report delivery and drift. They change rarely, so they are read with each change of the binding. */
-function createWorkReader({
-  client,
-  clock,
-  signal,
-  onChange,
-}: Pick<ObjectTopicOptions, "client" | "clock" | "signal"> & { onChange(): void }): WorkReader {
-  const read = new Map<string, DeepReadonly<Work>>();
-  const problems = new Map<string, string>();
-  let wanted: { members: readonly string[]; binding: DeepReadonly<ResourceBinding> | undefined };
-  let timer: Timer | undefined;
-  let isReading = false;
-  let isStale = false;
-
-  async function readOne(member: string): Promise<void> {
-    try {
-      const { items } = await client.list(Work, {
-        cluster: HUB,
-        namespace: executionNamespace(member),
-        labelSelector: workSelector(wanted.binding),
-        signal,
-      });
-      problems.delete(member);
-      const [work] = items;
-      if (work) read.set(member, work);
-      else read.delete(member);
-    } catch (error) {
-      if (signal.aborted) return;
-      read.delete(member);
-      // Without the right to read Works the delivery is not shown; the binding has the same in short.
-      if (!isForbidden(error)) problems.set(member, `${member}: ${messageOf(error).slice(0, MAX_NOTE)}`);
-    }
-  }
-  async function readAll(): Promise<void> {
-    isReading = true;
-    isStale = false;
-    const { members } = wanted;
-    for (const member of [...read.keys(), ...problems.keys()])
-      if (!members.includes(member)) {
-        read.delete(member);
-        problems.delete(member);
-      }
-    await Promise.all(members.map(readOne));
-    isReading = false;
-    if (signal.aborted) return;
-    onChange();
-    timer = clock.after(WORKS_MS, () => {
-      timer = undefined;
-      if (isStale) void readAll();
-    });
-  }
-  signal.addEventListener("abort", () => timer?.cancel());
-  return {
-    read,
-    note: () => (problems.size === 0 ? "" : `the delivery cannot be read: ${[...problems.values()].join("; ")}`),
-    readAgain(members, binding) {
-      wanted = { members, binding };
-      if (members.length + read.size + problems.size === 0) return;
-      isStale = true;
-      if (!isReading && !timer) void readAll();
-    },
-  };
-}
-
-function workSelector(binding: DeepReadonly<ResourceBinding> | undefined): string {
-  const labels = binding?.metadata.labels ?? {};
-  const id = labels[BINDING_ID];
-  if (id !== undefined) return `resourcebinding.karmada.io/permanent-id=${id}`;
-  const other = labels[CLUSTER_BINDING_ID];
-  return other === undefined ? "flotilla.dev/none" : `clusterresourcebinding.karmada.io/permanent-id=${other}`;
+  return failure === undefined ? "" : `${what} cannot be read: ${shortMessage(failure)}`;
 }

@@ -4,11 +4,11 @@ import { formatTime, type DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { isCurrent, workFor } from "../../ocm/replicaset/child-works.ts";
-import { planRollout } from "../../ocm/rollout/plan-rollout.ts";
+import { planWorksRollout } from "../../ocm/rollout/plan-works-rollout.ts";
 import { referencesOf } from "../../ocm/replicaset/plan-replica-set.ts";
 import { RolloutError } from "../../ocm/rollout/rollout-error.ts";
 import { rolloutOf } from "../../ocm/replicaset/rollout-state.ts";
-import type { DecisionGroup } from "../../ocm/rollout/plan-rollout.ts";
+import type { DecisionGroup } from "../../ocm/rollout/plan-works-rollout.ts";
 import type { Verdict } from "../../ocm/replicaset/decided.ts";
 import type { ExplainedRollout, Explanation, Problem } from "../explanation.ts";
 import { unhealthyObjects } from "./explain-work.ts";
@@ -121,7 +121,7 @@ function waitingForecast(
   nowMs: number,
 ): { reason?: string; timedOut: ReadonlySet<string> } {
   try {
-    const { toRollout, timedOut, isStopped, recheckAfterMs } = planRollout(
+    const { toRollout, timedOut, isStopped, recheckAfterMs } = planWorksRollout(
       strategy,
       groups,
       current.map(rolloutOf),

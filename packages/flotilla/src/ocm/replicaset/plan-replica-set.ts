@@ -12,7 +12,7 @@ import type {
 } from "@flotilla/apimachinery/facts/work-ocm-v1alpha1.ts";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, isConditionTrue, withCondition, type NextCondition } from "@flotilla/apimachinery";
-import { planRollout, RolloutError, type DecisionGroup, type RolloutPlan } from "../rollout/index.ts";
+import { planWorksRollout, RolloutError, type DecisionGroup, type RolloutPlan } from "../rollout/index.ts";
 import { handedOver, isCurrent, placementOf, workFor, type IsTaken } from "./child-works.ts";
 import type { Decided, Verdict } from "./decided.ts";
 import { STALE } from "../../flotilla-names.ts";
@@ -202,7 +202,7 @@ function follow(
   problems: string[],
 ): RolloutPlan | undefined {
   try {
-    return planRollout(rolloutStrategy, groups, current.map(rolloutOf), nowMs);
+    return planWorksRollout(rolloutStrategy, groups, current.map(rolloutOf), nowMs);
   } catch (error) {
     if (!(error instanceof RolloutError)) throw error;
     problems.push(`${name}: ${error.message}`);

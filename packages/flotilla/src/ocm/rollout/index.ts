@@ -1,2 +1,2 @@
-export * from "./plan-rollout.ts";
+export * from "./plan-works-rollout.ts";
 export { RolloutError } from "./rollout-error.ts";

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import type { RolloutStrategy } from "@flotilla/apimachinery/facts/cluster-ocm-v1alpha1.ts";
 import {
-  planRollout,
+  planWorksRollout,
   type ClusterRollout,
   type DecisionGroup,
   type RolloutPlan,
   type RolloutState,
-} from "./plan-rollout.ts";
+} from "./plan-works-rollout.ts";
 
 const NOW = 1_000_000_000;
 const six: DecisionGroup[] = [{ name: "", index: 0, clusters: ["c1", "c2", "c3", "c4", "c5", "c6"] }];
@@ -99,7 +99,7 @@ const cases: Record<string, Case> = {
 
 for (const [behaviour, { strategy, groups = six, existing, want }] of Object.entries(cases)) {
   test(`a rollout ${behaviour}`, () => {
-    expect(summaryOf(planRollout(strategy, groups, existing, NOW))).toEqual({
+    expect(summaryOf(planWorksRollout(strategy, groups, existing, NOW))).toEqual({
       timedOut: [],
       isStopped: false,
       recheck: undefined,
@@ -109,7 +109,7 @@ for (const [behaviour, { strategy, groups = six, existing, want }] of Object.ent
 }
 
 test("clusters that were not chosen are reported as removed", () => {
-  const plan = planRollout({ type: "All" }, groupsOf(["c1"]), [at("c9", "Succeeded", 1)], NOW);
+  const plan = planWorksRollout({ type: "All" }, groupsOf(["c1"]), [at("c9", "Succeeded", 1)], NOW);
 
   expect(plan.removed).toEqual([at("c9", "Succeeded", 1)]);
 });
@@ -127,5 +127,5 @@ test.each([
   { strategy: progressive({ minSuccessTime: "soon" }), error: 'time: invalid duration "soon"' },
   { strategy: { type: "Weird" } as unknown as RolloutStrategy, error: "incorrect rollout strategy type Weird" },
 ])("an invalid strategy is rejected: $error", ({ strategy, error }) => {
-  expect(() => planRollout(strategy, six, [], NOW)).toThrow(error);
+  expect(() => planWorksRollout(strategy, six, [], NOW)).toThrow(error);
 });

@@ -1,6 +1,6 @@
 import { array, assert, boolean, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planRollout, type RolloutMember } from "./plan-rollout.ts";
+import { planMemberUpdates, type RolloutMember } from "./plan-member-updates.ts";
 import { sumOf } from "./split-partition.ts";
 
 /** A member that runs and reports what was requested. */
@@ -29,16 +29,16 @@ const at = (
 const plan = (
   members: readonly RolloutMember[],
   demanded: number,
-  leaving: Parameters<typeof planRollout>[1] = [],
+  leaving: Parameters<typeof planMemberUpdates>[1] = [],
 ): string[] =>
-  planRollout(members, leaving, demanded, "spread").map(
+  planMemberUpdates(members, leaving, demanded, "spread").map(
     ({ updated, isBackward }) => `${updated}${isBackward ? " back" : ""}`,
   );
 
 describe("a rollout", () => {
   const cases: Record<
     string,
-    { members: RolloutMember[]; demanded: number; leaving?: Parameters<typeof planRollout>[1]; want: string[] }
+    { members: RolloutMember[]; demanded: number; leaving?: Parameters<typeof planMemberUpdates>[1]; want: string[] }
   > = {
     "raises each member in proportion to its size": {
       members: [at(0, 3), at(0, 3), at(0, 4)],
@@ -142,7 +142,7 @@ describe("a rollout", () => {
         const members = drawn.map(({ size, updated, ...flags }) => at(Math.min(size, updated), size, flags));
         const demanded = Math.floor((sumOf(members.map(({ size }) => size)) * percent) / 100);
 
-        const counts = planRollout(members, [], demanded, "spread").map(({ updated }) => updated);
+        const counts = planMemberUpdates(members, [], demanded, "spread").map(({ updated }) => updated);
 
         const before = sumOf(members.map(({ was }) => was?.updated ?? 0));
         expect(sumOf(counts)).toBeLessThanOrEqual(demanded);

@@ -59,7 +59,7 @@ interface Chosen {
   timing: Timing;
 }
 
-export function planRollout(
+export function planWorksRollout(
   strategy: DeepReadonly<RolloutStrategy>,
   groups: readonly DecisionGroup[],
   existing: readonly ClusterRollout[],

@@ -48,17 +48,17 @@ export interface RolloutMember {
 /** A member that is no longer a target counts as long as its copy exists. */
 export type LeavingMember = Pick<RolloutMember, "was" | "seen" | "isAcknowledged">;
 
-export interface RolloutPlan extends ReturnPlan {
+export interface MemberUpdatePlan extends ReturnPlan {
   /** The number that may have been requested before. */
   readonly peak: number;
 }
 
-export function planRollout(
+export function planMemberUpdates(
   members: readonly RolloutMember[],
   leaving: readonly LeavingMember[],
   demanded: number,
   order: RolloutOrder,
-): RolloutPlan[] {
+): MemberUpdatePlan[] {
   const sizes = members.map(({ size }) => size);
   // Nothing is kept back any longer, so nothing needs to be counted.
   if (demanded >= sumOf(sizes)) return sizes.map((size) => ({ updated: size, isBackward: false, peak: 0 }));
