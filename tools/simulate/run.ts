@@ -33,9 +33,8 @@ interface Totals {
 /** A number of a flag; anything else would make a run that never ends. */
 function numberOf(flag: "seeds" | "seed" | "workers" | "minutes"): number {
   const number = Number(values[flag]);
-  if (Number.isFinite(number) && number >= 0) return number;
-  process.stderr.write(`--${flag} must be a number, not '${values[flag]}'\n`);
-  process.exit(2);
+  if (!Number.isFinite(number) || number < 0) throw new Error(`--${flag} must be a number, not '${values[flag]}'`);
+  return number;
 }
 
 async function play(defect: string | undefined): Promise<Totals & { firstBroken: JudgedSeed | undefined }> {

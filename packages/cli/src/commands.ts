@@ -191,7 +191,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "webhooks",
     section: "Operating",
-    summary: "answer admission, conversion and Clusters' proxy for a hub on an existing cluster",
+    summary: "serve the admission, conversion and proxy requests of a hub on an existing cluster",
     load: async () => (await import("./commands/webhooks.ts")).webhooksCommand,
   },
   {

@@ -21,7 +21,7 @@ export const encryptCommand = defineCommand({
   example: [
     { says: "Store all Secrets of the hub with the current key.", run: "flotilla encrypt" },
     {
-      says: "Also what contains propagated Secrets, and a logical cluster.",
+      says: "Also store what contains propagated Secrets, on the hub and in a logical cluster.",
       run: "flotilla encrypt secrets works manifestworks --cluster hub --cluster member1",
     },
   ],

@@ -55,7 +55,7 @@ export const rolloutCommand = defineCommand({
     { says: "Waves, gates and members of one release.", run: "flotilla rollout status cloneset/web -n shop" },
     { says: "Follow it to its end; fails if the release fails.", run: "flotilla rollout watch cloneset/web -n shop" },
     { says: "Open the approval gates of a wave.", run: "flotilla rollout approve cloneset/web -n shop --wave half" },
-    { says: "Return the waves so far to the revision before.", run: "flotilla rollout abort cloneset/web -n shop" },
+    { says: "Return the waves so far to the previous revision.", run: "flotilla rollout abort cloneset/web -n shop" },
   ],
   args: [
     { name: "ACTION", description: ACTIONS.join(", "), required: true, choices: [...ACTIONS] },

@@ -22,7 +22,7 @@ export const uninstallCommand = defineCommand({
       run: "flotilla uninstall --kubeconfig cluster.kubeconfig --yes",
     },
     {
-      says: "Remove also the members, policies and works, with their definitions.",
+      says: "Also remove the members, policies and works, with their definitions.",
       run: "flotilla uninstall --kubeconfig cluster.kubeconfig --delete-fleet --yes",
     },
   ],

@@ -9,7 +9,7 @@ import { namesIn } from "./serve-flags.ts";
 
 export const webhooksCommand = defineCommand({
   name: "webhooks",
-  summary: "answer admission, conversion and Clusters' proxy for a hub on an existing cluster",
+  summary: "serve the admission, conversion and proxy requests of a hub on an existing cluster",
   details:
     "The API server of a cluster that 'flotilla install' made a hub asks this process about writes of our " +
     "kinds, has it convert their versions, and passes on requests for the proxy of Clusters, for " +
@@ -19,7 +19,7 @@ export const webhooksCommand = defineCommand({
   serves: true,
   example: [
     {
-      says: "Answer for a cluster from outside of it.",
+      says: "Run the webhooks of a cluster outside of it.",
       run: "flotilla webhooks --kubeconfig ./webhooks.kubeconfig --port 9443",
     },
   ],
@@ -64,7 +64,7 @@ export const webhooksCommand = defineCommand({
     },
     "api-services": {
       type: "boolean",
-      description: "make the APIServices, too, for an installation that has none: the Helm chart",
+      description: "also create the APIServices, for an installation without them: the Helm chart",
     },
     "metrics-address": {
       type: "string",
