@@ -3,7 +3,7 @@ import { beforeEach, expect, test } from "vitest";
 import { createFakeClock } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
 import type { LogsMessage } from "@flotilla/web";
-import { openLogsTopic } from "./logs-topic.ts";
+import { MAX_MEMBERS, openLogsTopic } from "./logs-topic.ts";
 import { MAX_OPEN } from "./plan-follows.ts";
 import { createTestHub } from "./test-hub.ts";
 import type { TestHub } from "./test-hub.ts";
@@ -37,12 +37,12 @@ function pod(name: string, { runs = true, restarts = 0 } = {}): JsonObject {
 }
 const setPods = (...items: JsonObject[]): void => hub.answer(PODS, { items });
 
-async function open(): Promise<void> {
+async function open(...members: string[]): Promise<void> {
   opening = openLogsTopic({
     client: hub.client,
     clock,
     ref: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" },
-    members: ["oslo"],
+    members: members.length === 0 ? ["oslo"] : members,
     pod: undefined,
     container: undefined,
     tail: 10,
@@ -187,4 +187,16 @@ test("a closed topic ends its requests and timers", async () => {
 
   expect(hub.streamsOf(`${PODS}/web-1/log`).map(({ isOpen }) => isOpen)).toEqual([false]);
   expect(clock.nextDue()).toBeUndefined();
+});
+
+test("of a large fleet only so many members are looked at, and a note says so", async () => {
+  setPods(pod("web-1"));
+  const others = Array.from({ length: MAX_MEMBERS }, (_, index) => `member${index}`);
+
+  await open("oslo", ...others);
+
+  expect(sent.at(-1)?.notes).toContain(
+    `only ${MAX_MEMBERS} of ${MAX_MEMBERS + 1} members are looked at; choose members to see others`,
+  );
+  expect(sent.at(-1)?.notes.some((note) => note.startsWith(`member${MAX_MEMBERS - 1}:`))).toBe(false);
 });

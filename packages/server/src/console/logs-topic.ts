@@ -6,19 +6,18 @@
  * followed from the last line on.
  */
 import { HUB } from "@flotilla/apimachinery";
-import { FlotillaError, isObject, messageOf, defined } from "@flotilla/base";
-import type { Clock, JsonObject, Timer } from "@flotilla/base";
-import { createKindResolver, queryText, readJson, readText, resourcePath } from "@flotilla/client";
+import { FlotillaError, messageOf, defined } from "@flotilla/base";
+import type { Clock, Timer } from "@flotilla/base";
+import { queryText, readText } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { Pod } from "@flotilla/kubernetes";
 import type { LogLine, LogsMessage, ObjectRef } from "@flotilla/web";
-import { numberOf, objectAt, objectsAt, pause, reasonIn, selectorOf, textAt } from "./json-access.ts";
-import type { ReadonlyObject } from "./json-access.ts";
+import { createContainerFinder, MAX_PODS, podPath } from "./find-containers.ts";
+import { pause, reasonIn } from "./json-access.ts";
 import { createLogPosition } from "./log-position.ts";
 import type { LogPosition } from "./log-position.ts";
 import { memberPath } from "./member-path.ts";
 import { MAX_OPEN, planFollows, sourceId } from "./plan-follows.ts";
-import type { FoundContainer, KnownContainer } from "./plan-follows.ts";
+import type { KnownContainer } from "./plan-follows.ts";
 
 export interface LogsTopicOptions {
   client: Client;
@@ -33,12 +32,16 @@ export interface LogsTopicOptions {
   signal: AbortSignal;
 }
 
+/** A page renders ten times a second at most, and a batch of that many lines within a frame. */
 const BATCH_MS = 100;
 const MAX_LINES_PER_BATCH = 500;
 const MAX_LINE = 4_096;
+/** Between two looks at a member, each of two requests. */
 const LOOK_MS = 3_000;
+/** Members that one page looks at; a fleet may have thousands. */
+export const MAX_MEMBERS = 50;
 const MAX_TAIL = 1_000;
-const MAX_PODS = 100;
+/** A message of another server may have any length. */
 const MAX_NOTE = 200;
 
 interface Followed extends KnownContainer {
@@ -48,22 +51,18 @@ interface Followed extends KnownContainer {
   note: string;
 }
 
-interface FoundPods {
-  containers: FoundContainer[];
-  hasMore: boolean;
-}
-
 export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
-  const { client, clock, ref, members, send, fail, signal } = options;
+  const { client, clock, ref, send, fail, signal } = options;
+  const members = [...new Set(options.members)];
   const tail = Math.min(MAX_TAIL, Math.max(1, options.tail));
   const known = new Map<string, Followed>();
-  /** By member. */
+  /** By member; of all members under the empty name. */
   const notes = new Map<string, string>();
   const following = new Set<Promise<void>>();
   let lines: LogLine[] = [];
   let lost = 0;
   let timer: Timer | undefined;
-  const kinds = createKindResolver({ client, cluster: HUB });
+  const findContainers = createContainerFinder(options);
 
   const flush = (): void => {
     timer = undefined;
@@ -98,7 +97,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
       changed();
     };
     try {
-      const path = pathOf(pod, "log");
+      const path = podPath(ref.namespace, pod, "log");
       const query = {
         container,
         follow: "true",
@@ -133,7 +132,7 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
   }
 
   async function look(member: string): Promise<void> {
-    const { containers, hasMore } = await podsOf(member);
+    const { containers, hasMore } = await findContainers(member);
     const { open, forget, leftOut } = planFollows(member, containers, known);
     for (const id of forget) known.delete(id);
     for (const { isRunning: _isRunning, run, ...source } of open) {
@@ -171,57 +170,6 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     changed();
   }
 
-  async function podsOf(member: string): Promise<FoundPods> {
-    const isWanted = ({ pod, container }: FoundContainer): boolean =>
-      (options.pod === undefined || options.pod === pod) &&
-      (options.container === undefined || options.container === container);
-    const found = (pods: readonly ReadonlyObject[], hasMore: boolean): FoundPods => ({
-      containers: pods.flatMap((pod) => containersOf(member, pod)).filter(isWanted),
-      hasMore,
-    });
-    const single = ref.kind === "Pod" ? ref.name : options.pod;
-    if (single !== undefined) {
-      const pod = await getJson(member, pathOf(single));
-      return found(pod ? [pod] : [], false);
-    }
-    const kind = await kinds.resolve(ref);
-    const { group, storageVersion: version, plural: resource } = kind;
-    const { namespace, name } = ref;
-    const owner = await getJson(member, resourcePath({ cluster: HUB, group, version, resource, namespace, name }));
-    if (!owner) throw new FlotillaError("Member", `${ref.kind} ${namespace}/${name} not found`);
-    const selector = selectorOf(owner);
-    if (selector === "") return found([], false);
-    const query = { labelSelector: selector, limit: String(MAX_PODS) };
-    const list = await getJson(member, `${pathOf()}${queryText(query)}`);
-    return found(objectsAt(list, "items"), textAt(objectAt(list, "metadata"), "continue") !== "");
-  }
-
-  /** Of all pods of the namespace, of one, or of a subresource of it. */
-  const pathOf = (name?: string, subresource?: string): string =>
-    resourcePath({
-      cluster: HUB,
-      group: Pod.group,
-      version: Pod.storageVersion,
-      resource: Pod.plural,
-      namespace: ref.namespace,
-      ...defined({ name, subresource }),
-    });
-
-  /** Undefined when it does not exist. */
-  async function getJson(member: string, path: string): Promise<JsonObject | undefined> {
-    const { status, body } = await client.raw(
-      { method: "GET", path: memberPath(member, path), cluster: HUB, headers: { accept: "application/json" } },
-      signal,
-    );
-    if (status !== 200) {
-      const reason = reasonIn(await readText(body));
-      if (status === 404) return undefined;
-      throw new FlotillaError("Member", reason);
-    }
-    const answer = await readJson(body);
-    return isObject(answer) ? answer : {};
-  }
-
   /** A member that does not answer delays no other. */
   async function lookRepeatedly(member: string): Promise<void> {
     while (!signal.aborted) {
@@ -239,31 +187,11 @@ export async function openLogsTopic(options: LogsTopicOptions): Promise<void> {
     fail("no member has a copy of this workload");
     return;
   }
+  if (members.length > MAX_MEMBERS)
+    notes.set("", `only ${MAX_MEMBERS} of ${members.length} members are looked at; choose members to see others`);
   changed();
-  await Promise.all(members.map(lookRepeatedly));
+  await Promise.all(members.slice(0, MAX_MEMBERS).map(lookRepeatedly));
   await Promise.all(following);
-}
-
-function containersOf(member: string, pod: ReadonlyObject): FoundContainer[] {
-  const name = textAt(objectAt(pod, "metadata"), "name");
-  const statuses = new Map(
-    objectsAt(objectAt(pod, "status"), "containerStatuses").map((status) => [textAt(status, "name"), status]),
-  );
-  return objectsAt(objectAt(pod, "spec"), "containers").map((each) => {
-    const container = textAt(each, "name");
-    const status = statuses.get(container);
-    return {
-      member,
-      pod: name,
-      container,
-      isRunning: isObject(objectAt(status, "state")["running"]),
-      run: [
-        textAt(objectAt(pod, "metadata"), "uid"),
-        textAt(status, "containerID"),
-        numberOf(status?.["restartCount"]),
-      ].join(),
-    };
-  });
 }
 
 async function* linesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
