@@ -140,6 +140,8 @@ test("the command lists what stays on a drained member, such as CRDs, and what c
     "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition persistentpodstates.apps.kruise.io";
 
   const planned = await runCommand(fleet, "drain", "member2", "--dry-run");
+  const asJson = JSON.parse((await runCommand(fleet, "drain", "member2", "--dry-run", "-o", "json")).text) as unknown;
+  expect(asJson).toMatchObject({ member: "member2", losesData: [], manifestWorks: [], fitsChecked: true });
   const before = await onMember2();
   await fleet.client.delete(Deployment, { cluster: "hub", namespace: "fixed", name: "web" });
   await fleet.run(SECOND);

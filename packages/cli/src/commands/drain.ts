@@ -1,7 +1,7 @@
 /** `flotilla drain`: moves the workloads of a member to others, each after its replacement is healthy. */
-import { ApiError, HUB } from "@flotilla/apimachinery";
+import { ApiError, HUB, isNotFound } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
-import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { DRAIN_TAINT, STAYS_UNPLACED } from "@flotilla/flotilla";
@@ -12,7 +12,14 @@ import { defineCommand } from "../command.ts";
 import { counted } from "../doctor/doctor-check.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
-import { claimsLeaving, copiesOn, remainingOn, renderDrain, withMisfits } from "../membership/drain-progress.ts";
+import {
+  claimsLeaving,
+  copiesOn,
+  previewDrain,
+  remainingOn,
+  renderDrain,
+  withMisfits,
+} from "../membership/drain-progress.ts";
 import type { Remaining } from "../membership/drain-progress.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { changeTaints } from "../membership/taints.ts";
@@ -76,19 +83,21 @@ export const drainCommand = defineCommand({
       const before = { ...seen, all: withMisfits(seen.all, misfits ?? new Map()) };
       const claims = claimsLeaving(member, before.bindings);
       if (flags["dry-run"]) {
-        const named = (...states: Remaining["state"][]): Remaining[] =>
-          before.all.filter(({ state }) => states.includes(state));
-        const reasoned = (resources: readonly Remaining[]): JsonObject[] =>
-          resources.map(({ resource, reason }) => ({ resource, reason }));
+        const works = await readManifestWorks(client, member, signal);
         const preview = {
           member,
-          leaves: named("leaving", "waiting").map(({ resource }) => resource),
-          cannotLeave: reasoned(named("blocked")),
-          stays: reasoned(named("stays")),
+          ...previewDrain(before.all),
           losesData: claims,
+          // The hub may refuse to say.
+          manifestWorks: works ?? null,
+          fitsChecked: misfits !== undefined,
         };
         output.result(preview, () =>
-          [...renderDrain(member, before.all), ...(claims.length > 0 ? [renderClaims(member, claims)] : [])].join("\n"),
+          [
+            ...renderDrain(member, before.all),
+            ...(works?.length ? [renderWorks(member, works.length)] : []),
+            ...(claims.length > 0 ? [renderClaims(member, claims)] : []),
+          ].join("\n"),
         );
         return;
       }
@@ -103,11 +112,8 @@ export const drainCommand = defineCommand({
       if (missing) output.warn(`${missing.what}: nothing leaves ${member} until controllers run; ${missing.try}`);
       const leaving = missing ? "nothing moves its workloads" : "its workloads are leaving";
       output.say(isNew ? `${member} cordoned; ${leaving}` : `${member} is being drained already`);
-      const works = await client.list(ManifestWork, { cluster: HUB, namespace: member, signal });
-      if (works.items.length > 0)
-        output.warn(
-          `${counted(works.items.length, "ManifestWork")} on ${member} stay; a ManifestWorkReplicaSet removes its own when its Placement stops selecting ${member}`,
-        );
+      const works = await readManifestWorks(client, member, signal);
+      if (works?.length) output.warn(renderWorks(member, works.length));
       const untilMs = clock.now() + flags.timeout * 1000;
       let known: ReadonlySet<string> = new Set();
       let causes: ReadonlyMap<string, string> = new Map();
@@ -196,6 +202,21 @@ async function readMisfits(
     throw error;
   }
 }
+
+/** Undefined for a user who may not list them. */
+async function readManifestWorks(client: Client, member: string, signal: AbortSignal): Promise<string[] | undefined> {
+  try {
+    const { items } = await client.list(ManifestWork, { cluster: HUB, namespace: member, signal });
+    return items.map(({ metadata }) => metadata.name);
+  } catch (error) {
+    if (isNotFound(error)) return []; // The hub does not serve them.
+    if (error instanceof ApiError && error.status.code === 403) return undefined;
+    throw error;
+  }
+}
+
+const renderWorks = (member: string, count: number): string =>
+  `${counted(count, "ManifestWork")} on ${member} stay; a ManifestWorkReplicaSet removes its own when its Placement stops selecting ${member}`;
 
 function renderClaims(member: string, claims: readonly string[]): string {
   const more = claims.length > MAX_LISTED ? `, and ${claims.length - MAX_LISTED} more` : "";

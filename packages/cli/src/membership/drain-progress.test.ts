@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { DRAIN_TAINT } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
-import { claimsLeaving, copiesOn, remainingOn, renderDrain } from "./drain-progress.ts";
+import { claimsLeaving, copiesOn, previewDrain, remainingOn, renderDrain } from "./drain-progress.ts";
 
 const SINCE = Date.parse("2026-01-01T00:00:00Z");
 
@@ -117,6 +117,26 @@ test("what leaves only when its replacement is healthy is named with what the hu
   expect(renderDrain("member2", [{ resource, reason, state: "leaving", unhealthy }])).toEqual([
     "cannot leave member2 before it is healthy on member1 (member1: 1 of 1 pod is not ready): Deployment shop/web",
   ]);
+});
+
+test("a preview for programs has everything that the text has", () => {
+  const at = (name: string) => ({ resource: `Deployment shop/${name}`, reason: `why ${name}` });
+
+  const preview = previewDrain([
+    { ...at("a"), state: "waiting", note: "pods start again elsewhere" },
+    { ...at("b"), state: "leaving" },
+    { ...at("c"), state: "leaving", unhealthy: "member1: 1 of 1 pod is not ready" },
+    { ...at("d"), state: "blocked" },
+    { ...at("e"), state: "stays" },
+  ]);
+
+  expect(preview).toEqual({
+    leaves: ["Deployment shop/a", "Deployment shop/b"],
+    notes: [{ resource: "Deployment shop/a", note: "pods start again elsewhere" }],
+    waits: [{ ...at("c"), unhealthy: "member1: 1 of 1 pod is not ready" }],
+    cannotLeave: [at("d")],
+    stays: [at("e")],
+  });
 });
 
 test("claims lose their data if they leave, or if all objects that require them leave", () => {

@@ -1,6 +1,7 @@
 /** What a drain of a member waits for: bindings and copies that are still there, and what keeps them. Pure. */
 import { findCondition } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
+import { defined } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { DRAIN_TAINT, HEALTHY, isFinishedRun, leaveNote, leavesOnDrain, toleratesTaint } from "@flotilla/flotilla";
 import type { Event } from "@flotilla/kubernetes";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
@@ -102,6 +103,22 @@ export const withMisfits = (all: readonly Remaining[], misfits: ReadonlyMap<stri
 /** Names in one line. */
 const MAX_NAMED = 5;
 
+const isHeld = ({ state, unhealthy }: Remaining): boolean => state === "leaving" && unhealthy !== undefined;
+
+/** The same as `renderDrain`, for programs. */
+export function previewDrain(all: readonly Remaining[]): JsonObject {
+  const reasoned = (resources: readonly Remaining[]): JsonObject[] =>
+    resources.map(({ resource, reason, unhealthy }) => ({ resource, reason, ...defined({ unhealthy }) }));
+  const leaves = all.filter((each) => each.state !== "stays" && each.state !== "blocked" && !isHeld(each));
+  return {
+    leaves: leaves.map(({ resource }) => resource),
+    notes: leaves.flatMap(({ resource, note }) => (note === undefined ? [] : [{ resource, note }])),
+    waits: reasoned(all.filter(isHeld)),
+    cannotLeave: reasoned(all.filter(({ state }) => state === "blocked")),
+    stays: reasoned(all.filter(({ state }) => state === "stays")),
+  };
+}
+
 /** What a drain moves and what it leaves, before it begins. */
 export function renderDrain(member: string, all: readonly Remaining[]): string[] {
   const stays = Map.groupBy(
@@ -112,7 +129,6 @@ export function renderDrain(member: string, all: readonly Remaining[]): string[]
     all.filter(({ state }) => state === "blocked"),
     ({ reason }) => reason,
   );
-  const isHeld = ({ state, unhealthy }: Remaining): boolean => state === "leaving" && unhealthy !== undefined;
   const held = Map.groupBy(all.filter(isHeld), ({ reason, unhealthy = "" }) => `${reason} (${unhealthy})`);
   const leaves = Map.groupBy(
     all.filter((each) => each.state !== "stays" && each.state !== "blocked" && !isHeld(each)),
