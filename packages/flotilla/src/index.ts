@@ -71,7 +71,7 @@ export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
-export { FAILED as RUN_FAILED, whyUnhealthy } from "./health/why-unhealthy.ts";
+export { FAILED as RUN_FAILED, heldPods, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/retain-problems.ts";
 export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "./propagation/dispatch/plan-notice.ts";
 export { installedSteps } from "./install/admission-steps.ts";

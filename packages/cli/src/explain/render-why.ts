@@ -168,7 +168,7 @@ function countText({ replicas: asked, autoscaler, status }: DeepReadonly<Explain
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy, autoscaler, unhealthy, failedRule, release } = member;
+  const { onMember = [], onMemberBy, autoscaler, unhealthy, failedRule, held, release } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
@@ -178,7 +178,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
       : health === undefined
         ? []
         : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
-          [health === "Unhealthy" ? "unhealthy by its kind's rule only" : healthText(health, kind)]),
+          [health === "Unhealthy" ? (held ?? "unhealthy by its kind's rule only") : healthText(health, kind)]),
     ...(stale ? ["last known numbers"] : []),
     // The message says why.
     ...(applied === false ? ["not applied"] : []),

@@ -10,7 +10,7 @@ import { capitalised, FlotillaError, sleep } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
+import { heldPods, RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
@@ -301,7 +301,8 @@ async function templateProgress(
   if (unreleased) return [unreleased, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
-  return (await interpreter.health(template)) === "Healthy"
+  return (await interpreter.health(template)) === "Healthy" ||
+    (isObserved(template) && heldPods(template) !== undefined)
     ? stands
     : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
 }
@@ -401,7 +402,15 @@ function healthReason(copy: Template, health: string): Standing {
   const wrong = whyUnhealthy(copy, health);
   if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, final: "run" };
   if (wrong) return { reason: wrong.message };
-  return health === "Healthy" ? { left: runProgress(copy) } : { reason: "it is not healthy yet" };
+  if (health === "Healthy") return { left: runProgress(copy) };
+  // Karmada's rules wait for pods that nothing replaces.
+  const held = isObserved(copy) ? heldPods(copy) : undefined;
+  return held === undefined ? { reason: "it is not healthy yet" } : { left: held };
+}
+
+function isObserved(object: Template): boolean {
+  const { observedGeneration } = (object as { status?: { observedGeneration?: unknown } }).status ?? {};
+  return typeof observedGeneration === "number" && observedGeneration >= (object.metadata.generation ?? 0);
 }
 
 function generationOf({ metadata }: JsonObject): string {

@@ -112,7 +112,10 @@ const UPDATED_PODS = [
 
 /** How far a release has come. A member that still has the copy of an earlier release has no pod of the newest one. */
 function releaseOf(statuses: readonly JsonObject[]): Pick<WorkloadStatus, "updated" | "outdated"> {
-  const fields = UPDATED_PODS.find(({ updated }) => statuses.some((status) => updated in status));
+  const fields = UPDATED_PODS.find(({ updated, all }) =>
+    // A DaemonSet omits the number when it is 0.
+    statuses.some((status) => updated in status || (all === "currentNumberScheduled" && all in status)),
+  );
   if (!fields) return {};
   const [newest] = statuses.toSorted((a, b) => generationOf(b) - generationOf(a));
   const updated = sumOf(

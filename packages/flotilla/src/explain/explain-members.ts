@@ -12,7 +12,7 @@ import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from "@flotilla/kubernetes";
-import type { Kind } from "@flotilla/apimachinery";
+import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { DRIFTED } from "../propagation/execute/plan-drift.ts";
 import { fieldsOfMembers, isUndivided, jobPlanOf, withCompletions } from "../propagation/dispatch/plan-dispatch.ts";
@@ -42,6 +42,7 @@ import { compareFields } from "../fields/field-changes.ts";
 import type { Binding } from "./planned-binding.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
+import { heldPods } from "../health/why-unhealthy.ts";
 
 type WebhookConfiguration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
 
@@ -95,6 +96,7 @@ export async function explainMembers(
       ...(item?.applied === false && reasonOf(workOf.get(cluster))),
       health: item?.health,
       ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
+      held: item?.health === "Unhealthy" ? heldOn(workOf.get(cluster), item.status) : undefined,
       message: message || undefined,
       status: isObject(item?.status) ? item.status : undefined,
       stale:
@@ -108,6 +110,12 @@ export async function explainMembers(
     };
   });
   return Promise.all(explained);
+}
+
+/** The copy says how pods are updated, and the report how many are. */
+function heldOn(work: DeepReadonly<Work> | undefined, status: unknown): string | undefined {
+  const copy = copyIn(work);
+  return copy && isObject(status) ? heldPods({ ...copy, status } as DeepReadonly<KubernetesObject>) : undefined;
 }
 
 /**

@@ -44,6 +44,9 @@ const member = s.object({
   unhealthy: s.optional(
     s.string("What is wrong with the copy on the member, from the condition `Healthy` of its Work."),
   ),
+  held: s.optional(
+    s.string("Which pods keep the previous template, although nothing is wrong: OnDelete or a partition."),
+  ),
   unhealthySince: s.optional(s.time("Since when nothing has improved.")),
   unhealthyReason: s.optional(s.string("The reason in one word, as in the condition `Healthy` of the Work.")),
   failedRule: s.optional(s.string("The interpreter rule that failed, so that the health is unknown.")),

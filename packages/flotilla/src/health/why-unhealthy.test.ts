@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { progressOf, whyUnhealthy } from "./why-unhealthy.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { heldPods, progressOf, whyUnhealthy } from "./why-unhealthy.ts";
 
 const object = (kind: string, apiVersion: string, spec: object, status: object, metadata: object = {}) => ({
   apiVersion,
@@ -289,3 +290,42 @@ test("more ready or updated pods are progress", () => {
   expect(progressOf({ readyReplicas: 2, updatedReplicas: 1 })).toBe(3);
   expect(progressOf(undefined)).toBe(0);
 });
+
+const held: Record<string, { kind: string; spec: object; status: object; want: string | undefined }> = {
+  "of a DaemonSet with OnDelete are those that were not deleted yet": {
+    kind: "DaemonSet",
+    spec: { updateStrategy: { type: "OnDelete" } },
+    status: { desiredNumberScheduled: 3, updatedNumberScheduled: 1, numberReady: 3 },
+    want: "2 of 3 pods keep the previous template: with OnDelete the member replaces a pod when it is deleted",
+  },
+  "of a DaemonSet whose status omits that none is updated are all": {
+    kind: "DaemonSet",
+    spec: { updateStrategy: { type: "OnDelete" } },
+    status: { desiredNumberScheduled: 1, numberReady: 1 },
+    want: "1 of 1 pods keeps the previous template: with OnDelete the member replaces a pod when it is deleted",
+  },
+  "of a StatefulSet with a partition are those below it": {
+    kind: "StatefulSet",
+    spec: { replicas: 4, updateStrategy: { rollingUpdate: { partition: 3 } } },
+    status: { updatedReplicas: 1 },
+    want: "3 of 4 pods keep the previous template: the partition holds them back",
+  },
+  "of a rolling update are none": {
+    kind: "DaemonSet",
+    spec: { updateStrategy: { type: "RollingUpdate" } },
+    status: { desiredNumberScheduled: 3, updatedNumberScheduled: 1 },
+    want: undefined,
+  },
+  "are none when all were deleted": {
+    kind: "DaemonSet",
+    spec: { updateStrategy: { type: "OnDelete" } },
+    status: { desiredNumberScheduled: 3, updatedNumberScheduled: 3 },
+    want: undefined,
+  },
+};
+for (const [what, { kind, spec, status, want }] of Object.entries(held))
+  test(`the pods that are held ${what}`, () => {
+    expect(heldPods({ apiVersion: "apps/v1", kind, metadata: { name: "web" }, spec, status } as KubernetesObject)).toBe(
+      want,
+    );
+  });

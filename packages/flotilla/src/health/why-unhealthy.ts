@@ -128,6 +128,19 @@ function isHeldOnPurpose(spec: JsonObject, status: JsonObject): boolean {
   return kept > 0 && updated < wanted && updated >= wanted - kept;
 }
 
+/** Which pods keep the previous template although nothing is wrong; undefined if none do. */
+export function heldPods(object: Observed): string | undefined {
+  const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
+  if (!isHeldOnPurpose(spec, status)) return undefined;
+  const total = countOf(status["desiredNumberScheduled"] ?? spec["replicas"]);
+  const kept = total - countOf(status["updatedNumberScheduled"] ?? status["updatedReplicas"]);
+  if (kept <= 0) return undefined;
+  const pods = `${kept} of ${total} pods ${kept === 1 ? "keeps" : "keep"} the previous template`;
+  return strategyIn(spec).strategy["type"] === "OnDelete"
+    ? `${pods}: with OnDelete the member replaces a pod when it is deleted`
+    : `${pods}: the partition holds ${kept === 1 ? "it" : "them"} back`;
+}
+
 /** All pods are ready, but not for `minReadySeconds` yet. */
 const isSettling = ({ minReadySeconds }: JsonObject, { replicas, availableReplicas }: JsonObject): boolean =>
   countOf(minReadySeconds) > 0 && countOf(availableReplicas) < countOf(replicas);
