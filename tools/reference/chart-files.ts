@@ -8,7 +8,7 @@
 import { INSTALL_NAMESPACE, planInstall, WORKLOAD_PROJECTS } from "@flotilla/flotilla";
 import type { InstallPlan, WorkloadProject } from "@flotilla/flotilla";
 import type { JsonObject } from "@flotilla/base";
-import type { ReferencePage } from "./pages.ts";
+import type { ReferencePage } from "./reference-pages.ts";
 
 const FOLDER = "deploy/chart/files";
 

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { pages } from "./pages.ts";
+import { pages } from "./reference-pages.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -9,7 +9,7 @@ import { codesIn, readSources } from "./errors.ts";
 import { fieldsOf } from "./fields.ts";
 import { servedKinds } from "./kinds.ts";
 import { table } from "./markdown.ts";
-import { pages } from "./pages.ts";
+import { pages } from "./reference-pages.ts";
 
 const CHECKOUT = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -15,8 +15,8 @@ import { startHub } from "./hub.ts";
 import type { Hub } from "./hub.ts";
 import { itemOf, itemsIn, MAPS, NAMESPACE, operationOf, runClient, runWatcher } from "./load.ts";
 import type { Recorder } from "./load.ts";
-import { expectDone, prepareReleases, runReleases } from "./releases.ts";
-import type { Deliveries } from "./releases.ts";
+import { expectDone, prepareReleases, runReleases } from "./run-releases.ts";
+import type { Deliveries } from "./run-releases.ts";
 
 const CLIENTS = 6;
 const QUIET_MS = { least: 1_000, most: 4_000 };

@@ -167,7 +167,7 @@ export {
 export type { Quantity } from "./quantity.ts";
 export { STEPS_PER_BUILT_STATE, compilePattern } from "./regex/pattern.ts";
 export { PatternError } from "./regex/syntax.ts";
-export { PatternWork, PatternWorkError } from "./regex/work.ts";
+export { PatternWork, PatternWorkError } from "./regex/pattern-work.ts";
 export { withObjectMeta } from "./object-meta-schema.ts";
 export type { Schema } from "./schema.ts";
 export { embeddedErrors } from "./schema/structural-embedded.ts";

@@ -7,7 +7,7 @@ import type { Controller, EventRecorders, Informers } from "@flotilla/controller
 import type { ComponentLogs } from "./components/component-logs.ts";
 import { withComponentLogs } from "./components/component-runtime.ts";
 import { KRUISE_NAMESPACE } from "./components/kruise-manifests.ts";
-import { createPodAddresses } from "./kubelet/addresses.ts";
+import { createPodAddresses } from "./kubelet/pod-addresses.ts";
 import { createContainerConfig } from "./kubelet/config.ts";
 import type { ContainerHashes } from "./kubelet/container-meta.ts";
 import { createKubeletController } from "./kubelet/kubelet-controller.ts";

@@ -7,7 +7,7 @@ import { edgeOf, holds, type Edge } from "./edges.ts";
 import { ASSERTION, CHARACTER, MATCH, type PatternProgram, SPLIT } from "./program.ts";
 import { room, type StateSet } from "./state-set.ts";
 import type { Assertion } from "./syntax.ts";
-import type { PatternWork } from "./work.ts";
+import type { PatternWork } from "./pattern-work.ts";
 
 /**
  * The cache size of one pattern: deterministic states with their members, and transitions. When a text needs more, the

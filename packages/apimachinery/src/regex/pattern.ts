@@ -8,7 +8,7 @@ import { parsePattern } from "./parser.ts";
 import { PatternProgram } from "./program.ts";
 import { findMatch, findMatches, type Found } from "./search.ts";
 import { sizeOf } from "./size.ts";
-import { PatternWork } from "./work.ts";
+import { PatternWork } from "./pattern-work.ts";
 
 export interface Pattern {
   /** Reports whether the pattern matches anywhere in the text. */

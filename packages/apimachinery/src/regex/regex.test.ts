@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createSeededRandom } from "@flotilla/base";
 import { foldsOf } from "./case-folding.ts";
 import { compilePattern } from "./pattern.ts";
-import { MAX_PATTERN_STEPS, PatternWork, PatternWorkError } from "./work.ts";
+import { MAX_PATTERN_STEPS, PatternWork, PatternWorkError } from "./pattern-work.ts";
 
 const matching: [pattern: string, text: string, want: boolean][] = [
   ["^[a-z]+$", "abc", true],

@@ -13,9 +13,9 @@ import type { Cache, CacheEvent } from "../store/cache.ts";
 import { writesObject } from "../admission/writes-object.ts";
 import { formatClusterAddress, parseClusterAddress } from "./cluster-addresses.ts";
 import type { NumberPool } from "./number-pool.ts";
-import { isKept } from "./addresses.ts";
-import { claimNumbers } from "./claims.ts";
-import type { ClaimedNumbers, ServiceNumber } from "./claims.ts";
+import { isKept } from "./service-addresses.ts";
+import { claimNumbers } from "./claimed-numbers.ts";
+import type { ClaimedNumbers, ServiceNumber } from "./claimed-numbers.ts";
 import { createServiceHoldings, isStale, NODE_PORTS, SERVICES_PREFIX } from "./service-holdings.ts";
 
 export interface ServiceAllocation {

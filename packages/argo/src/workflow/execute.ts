@@ -1,6 +1,6 @@
 /** Executes a template: a pod, a suspend, a list of steps, a DAG, or one of these with retries. */
 import { runDag } from "./dag.ts";
-import { parseDurationMs } from "./durations.ts";
+import { parseDurationMs } from "./workflow-durations.ts";
 import { podNameOf } from "./workflow-names.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 import { hasFailed, isFulfilled } from "./node-table.ts";

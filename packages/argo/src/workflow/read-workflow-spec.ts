@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from "@flotilla/base";
 import { tasksIn } from "./task-expressions.ts";
-import { parseDurationMs } from "./durations.ts";
+import { parseDurationMs } from "./workflow-durations.ts";
 import type { ReadonlyTemplate, ReadonlyWorkflow } from "./workflow-names.ts";
 import { taskOrder } from "./task-order.ts";
 import { supportedSchema } from "./supported-schema.ts";

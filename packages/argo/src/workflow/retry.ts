@@ -1,5 +1,5 @@
 /** Whether and when a failed node is retried. Pure. */
-import { describeDuration, parseDurationMs } from "./durations.ts";
+import { describeDuration, parseDurationMs } from "./workflow-durations.ts";
 import type { ReadonlyNode, ReadonlyTemplate } from "./workflow-names.ts";
 
 export type RetryVerdict = { again: true } | { fail: string } | { waitUntilMs: number; message: string };

@@ -1,7 +1,7 @@
 /** `when` and `depends`. */
 import { expect, test } from "vitest";
 import { holds, isWhen, tasksIn } from "./task-expressions.ts";
-import { describeDuration, parseDurationMs } from "./durations.ts";
+import { describeDuration, parseDurationMs } from "./workflow-durations.ts";
 
 const whens: Record<string, boolean> = {
   "a == a": true,

@@ -7,7 +7,7 @@ import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from 
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../text-table.ts";
 import { nameMembers } from "../health/name-members.ts";
-import { withoutCause } from "../health/releases.ts";
+import { withoutCause } from "../health/collect-releases.ts";
 import { waveState } from "../rollout/wave-state.ts";
 import { wrapLines } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";

@@ -1,6 +1,6 @@
 /** The status of a fleet: the data that `-o json` of `flotilla status` prints. */
 import type { ControllersState } from "../health/controllers-state.ts";
-import type { ReleaseStatus } from "../health/releases.ts";
+import type { ReleaseStatus } from "../health/collect-releases.ts";
 
 export interface FleetStatus {
   server: string;

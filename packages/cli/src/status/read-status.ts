@@ -60,7 +60,7 @@ import type { Policy } from "../health/ineffective-parts.ts";
 import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
 import { reportQuota } from "../health/federated-quotas.ts";
-import { createReleaseCollector } from "../health/releases.ts";
+import { createReleaseCollector } from "../health/collect-releases.ts";
 import { isForbidden, placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */

@@ -9,7 +9,7 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
 import { objectOf, textOf } from "../members/json-parts.ts";
-import type { ReleaseStatus } from "../health/releases.ts";
+import type { ReleaseStatus } from "../health/collect-releases.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {

@@ -18,7 +18,7 @@ import { STATUS_DELAY_MS } from "../workloads/dependencies.ts";
 import type { WorkloadDependencies } from "../workloads/dependencies.ts";
 import { createExpectations } from "../workloads/expectations.ts";
 import type { Owner } from "../workloads/expectations.ts";
-import { createRevisionHistory } from "../controllerrevision/history.ts";
+import { createRevisionHistory } from "../controllerrevision/revision-history.ts";
 import { REVISION_LABEL, planHistory, planRevisions } from "../controllerrevision/revisions.ts";
 import type { RevisionPlan } from "../controllerrevision/revisions.ts";
 import { createStatusDelay } from "../workloads/status-delay.ts";

@@ -11,7 +11,7 @@ import { matchesLabels } from "@flotilla/apimachinery";
 import { selectorOf } from "../workloads/selector.ts";
 import { isActive, isAvailable, isReady } from "../pod/pod-state.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
-import { chooseReplicaSetVictims } from "./victims.ts";
+import { chooseReplicaSetVictims } from "./replicaset-victims.ts";
 
 export type ReadonlyReplicaSet = DeepReadonly<ReplicaSet>;
 

@@ -5,7 +5,7 @@
 import { controllerReference } from "@flotilla/apimachinery";
 import type { KubernetesObject, OwnerReference } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import type { ReadonlyClaim } from "../persistentvolumeclaim/claims.ts";
+import type { ReadonlyClaim } from "../persistentvolumeclaim/template-claims.ts";
 import type { ReadonlyPod } from "../pod/pod-state.ts";
 import type { ReadonlyStatefulSet } from "./identity.ts";
 

@@ -5,7 +5,7 @@
  * continues; Parallel creates and deletes all at once. Updates start from the highest ordinal and stop at the
  * partition. Reads the set, its pods and claims; writes nothing, `statefulset-controller.ts` executes the plan.
  */
-import type { ReadonlyClaim } from "../persistentvolumeclaim/claims.ts";
+import type { ReadonlyClaim } from "../persistentvolumeclaim/template-claims.ts";
 import { scaledValue } from "@flotilla/apimachinery";
 import type { ReadonlyRevision } from "../controllerrevision/pod-template-data.ts";
 import { isAvailable, isReady } from "../pod/pod-state.ts";

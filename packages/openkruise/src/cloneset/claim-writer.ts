@@ -5,7 +5,7 @@
 import { keyOf, unlessChanged } from "@flotilla/controller-runtime";
 import { createExpectations, ownedBy, PersistentVolumeClaim, writeAll } from "@flotilla/kubernetes";
 import type { Owner, ReadonlyClaim, WorkloadDependencies } from "@flotilla/kubernetes";
-import type { ClaimPlan } from "./claims.ts";
+import type { ClaimPlan } from "./cloneset-claims.ts";
 import type { Scene } from "./scene.ts";
 import type { WriteWithEvent } from "./write-with-event.ts";
 

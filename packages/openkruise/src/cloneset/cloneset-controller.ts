@@ -31,12 +31,12 @@ import { defineController, done, idOfKey, owned, unlessChanged } from "@flotilla
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
 import { createClaimWriter } from "./claim-writer.ts";
-import { planClaims } from "./claims.ts";
+import { planClaims } from "./cloneset-claims.ts";
 import { runPass } from "./cloneset-pass.ts";
 import type { PassDependencies, PassResult } from "./cloneset-pass.ts";
 import { createPodWriter } from "./pod-writer.ts";
-import { cloneSetRevisions, unusedRevisions } from "./revisions.ts";
-import { withoutFinished } from "./scale.ts";
+import { cloneSetRevisions, unusedRevisions } from "./cloneset-revisions.ts";
+import { withoutFinished } from "./plan-scale.ts";
 import type { Scene } from "./scene.ts";
 import { EMPTY_STATUS, deadlineInMs, planStatus } from "./cloneset-status.ts";
 import type { CloneSetStatus } from "./cloneset-status.ts";

@@ -10,8 +10,8 @@ import type { FeatureGates } from "../api/feature-gates.ts";
 import type { StatusInput } from "./cloneset-status.ts";
 import type { DiffInput } from "./diff.ts";
 import type { PodWriter } from "./pod-writer.ts";
-import { changesNothing, planScale } from "./scale.ts";
-import type { ScaleInput } from "./scale.ts";
+import { changesNothing, planScale } from "./plan-scale.ts";
+import type { ScaleInput } from "./plan-scale.ts";
 import type { Scene } from "./scene.ts";
 import { changesPods, planUpdate } from "./update.ts";
 

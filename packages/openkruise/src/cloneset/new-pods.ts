@@ -5,7 +5,7 @@ import type { Pod, ReadonlyPod, ReadonlyPodTemplate as PodTemplate } from "@flot
 import type { DeepReadonly } from "@flotilla/base";
 import { IN_PLACE_READY } from "../in-place/state.ts";
 import { withLifecycleState } from "../lifecycle/lifecycle.ts";
-import { claimsOfPod } from "./claims.ts";
+import { claimsOfPod } from "./cloneset-claims.ts";
 import { INSTANCE_ID_LABEL, revisionLabels } from "./cloneset-names.ts";
 import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";

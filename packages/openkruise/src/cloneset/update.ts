@@ -26,7 +26,7 @@ import type { PodStep } from "../in-place/write-pod.ts";
 import { computeDiff } from "./diff.ts";
 import type { DiffInput } from "./diff.ts";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "./cloneset-names.ts";
-import { changesState } from "./scale.ts";
+import { changesState } from "./plan-scale.ts";
 import { choosePodsToUpdate } from "./update-order.ts";
 
 export type UpdateAction =

@@ -5,7 +5,7 @@ import { createPersistentPodStateControllers } from "./persistentpodstate-contro
 import { persistentPodStateInterpreter } from "./persistentpodstate-interpreter.ts";
 import { PersistentPodState } from "./persistentpodstate-kind.ts";
 import { persistentPodStateRules } from "./persistentpodstate-rules.ts";
-import { createPodStateAdmission } from "./pod-admission.ts";
+import { createPodStateAdmission } from "./pod-state-admission.ts";
 
 export const persistentPodState = defineKruiseKind({
   kind: PersistentPodState,

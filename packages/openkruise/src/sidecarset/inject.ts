@@ -24,7 +24,7 @@ import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./
 import { patchAnnotations } from "./patch-metadata.ts";
 import { formatRecords, formatWorking, readRecords, workingContainers } from "./records.ts";
 import type { HashAnnotation, SidecarRecord } from "./records.ts";
-import { chosenRevision, setAtRevision } from "./revisions.ts";
+import { chosenRevision, setAtRevision } from "./sidecarset-revisions.ts";
 import { buildSidecar } from "./sidecars.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
 

@@ -7,7 +7,7 @@ import { hasHotUpgrade, idleContainers, isHotUpgradeReady, isHotUpgrading } from
 import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import { isSidecarUpdated } from "./sidecarset-pod-state.ts";
 import { choosePodsToUpgrade } from "./select.ts";
-import { upgradableCondition } from "./upgrade.ts";
+import { upgradableCondition } from "./upgrade-pod.ts";
 
 interface PodUpgrade {
   pod: ReadonlyPod;
@@ -27,7 +27,7 @@ export interface SidecarPlan {
 
 const NOTHING: SidecarPlan = { flip: [], upgrade: [], mark: [], notUpgradable: 0 };
 
-/** `upgrade.ts` computes the change of each pod. */
+/** `upgrade-pod.ts` computes the change of each pod. */
 export function planSidecarPods(set: ReadonlySidecarSet, pods: readonly ReadonlyPod[], nowMs: number): SidecarPlan {
   const { type, paused } = set.spec.updateStrategy ?? {};
   if (type === "NotUpdate" || paused) return NOTHING;

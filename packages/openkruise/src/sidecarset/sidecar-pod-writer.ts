@@ -14,7 +14,7 @@ import { createExpectations, Pod, writeAll, WriteAllError } from "@flotilla/kube
 import type { Owner, ReadonlyPod, WorkloadDependencies } from "@flotilla/kubernetes";
 import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import type { SidecarPlan } from "./plan-sidecarset.ts";
-import { flipPod, upgradePod } from "./upgrade.ts";
+import { flipPod, upgradePod } from "./upgrade-pod.ts";
 
 /** The SidecarSet whose pods are written. */
 export interface SidecarTarget {

@@ -25,7 +25,7 @@ import { defineController, done, idOfKey, owned, unlessChanged, watch } from "@f
 import type { Controller, Result } from "@flotilla/controller-runtime";
 import { planSidecarPods } from "./plan-sidecarset.ts";
 import { podRevision } from "./records.ts";
-import { sidecarSetRevisions, surplusRevisions } from "./revisions.ts";
+import { sidecarSetRevisions, surplusRevisions } from "./sidecarset-revisions.ts";
 import { createSidecarPodWriter, isRefused } from "./sidecar-pod-writer.ts";
 import type { SidecarTarget } from "./sidecar-pod-writer.ts";
 import { createSidecarPods, setsOf } from "./sidecar-pods.ts";

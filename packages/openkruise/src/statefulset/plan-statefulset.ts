@@ -1,13 +1,13 @@
 /**
  * Plans one step of an Advanced StatefulSet: the pods and claims to create, delete or change, and the status.
  *
- * Reads the set, its pods, claims and revisions; writes nothing. Runs `scale.ts`, then `update.ts`.
+ * Reads the set, its pods, claims and revisions; writes nothing. Runs `scale-statefulset.ts`, then `update.ts`.
  */
 import type { RecordedEvent } from "@flotilla/controller-runtime";
 import type { ReadonlyClaim, ReadonlyPod } from "@flotilla/kubernetes";
 import type { Applied } from "../in-place/apply.ts";
 import type { Ending, Pass, PassInput } from "./planned-actions.ts";
-import { scale } from "./scale.ts";
+import { scale } from "./scale-statefulset.ts";
 import { startPass } from "./slots.ts";
 import { planStatus } from "./statefulset-status.ts";
 import type { StatefulSetStatus, StatusFacts } from "./statefulset-status.ts";

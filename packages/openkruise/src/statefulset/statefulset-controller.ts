@@ -36,7 +36,7 @@ import { changesNothing, planStatefulSet } from "./plan-statefulset.ts";
 import type { StatefulPlan } from "./plan-statefulset.ts";
 import { isMember, minReadySecondsOf, revisionOf } from "./statefulset-pod-state.ts";
 import type { ReadonlyStatefulSet } from "./statefulset-pod-state.ts";
-import { BLOCKED_RETRY_MS } from "./scale.ts";
+import { BLOCKED_RETRY_MS } from "./scale-statefulset.ts";
 import { withFailure } from "./statefulset-status.ts";
 import type { StatefulSetStatus } from "./statefulset-status.ts";
 import { createStatefulWriter, podFailure } from "./writer.ts";

@@ -6,7 +6,7 @@ import { revisionHash } from "@flotilla/kubernetes";
 import { checkCases } from "../testdata/check-cases.ts";
 import { readCases } from "../testdata/read-cases.ts";
 import { unitedDeploymentCases, unitedDeploymentFromAlpha } from "./testdata/uniteddeployment-cases.ts";
-import { unitedDeploymentRevisions } from "./revisions.ts";
+import { unitedDeploymentRevisions } from "./uniteddeployment-revisions.ts";
 
 describe("UnitedDeployment planners match OpenKruise's recorded cases", () => {
   for (const [kind, run] of Object.entries(unitedDeploymentCases))

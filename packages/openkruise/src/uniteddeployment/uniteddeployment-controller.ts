@@ -26,7 +26,7 @@ import type { ReadonlyUnitedDeployment } from "./uniteddeployment-names.ts";
 import { findSubsets, planRequeueMs, planSubsets } from "./plan-subsets.ts";
 import type { SubsetPlan } from "./plan-subsets.ts";
 import { isSettled, planChanges } from "./provision.ts";
-import { expiredRevisions, unitedDeploymentRevisions } from "./revisions.ts";
+import { expiredRevisions, unitedDeploymentRevisions } from "./uniteddeployment-revisions.ts";
 import { SUBSET_KINDS, templateOf } from "./subset-kinds.ts";
 import { createSubsetWorkloads } from "./subset-workloads.ts";
 import { createSubsetWriter } from "./subset-writer.ts";

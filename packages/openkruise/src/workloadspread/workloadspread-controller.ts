@@ -27,7 +27,7 @@ import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { DEFAULT_GATES } from "../api/feature-gates.ts";
 import type { KruiseDependencies } from "../api/kruise-definition.ts";
 import { matchOf } from "./inject-subset.ts";
-import { selects } from "./pod-admission.ts";
+import { selects } from "./spread-admission.ts";
 import { planWorkloadSpread } from "./plan-workloadspread.ts";
 import type { SpreadScene } from "./plan-workloadspread.ts";
 import {

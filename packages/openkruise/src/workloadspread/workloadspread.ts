@@ -1,7 +1,7 @@
 /** WorkloadSpread: everything that Flotilla knows about the kind. */
 import { exampleOf } from "@flotilla/kubernetes";
 import { defineKruiseKind } from "../api/kruise-definition.ts";
-import { createSpreadAdmissions } from "./pod-admission.ts";
+import { createSpreadAdmissions } from "./spread-admission.ts";
 import { createWorkloadSpreadController } from "./workloadspread-controller.ts";
 import { workloadSpreadInterpreter } from "./workloadspread-interpreter.ts";
 import { WorkloadSpread } from "./workloadspread-kind.ts";

@@ -20,7 +20,7 @@ import {
 } from "@flotilla/simulation";
 import type { MemberNetwork } from "@flotilla/simulation";
 import type { HubApiServer } from "./api-server.ts";
-import type { HubAccess } from "./hub-access.ts";
+import type { HubAccess } from "./create-hub-access.ts";
 import type { SimulatedClusters } from "./simulated-clusters.ts";
 import { createSimulatedDeliveries } from "./simulated-deliveries.ts";
 import { createSimulatedMembers } from "./simulated-members.ts";

@@ -6,7 +6,7 @@ import { createFakeClock } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { ContainerOfPod, PodLog } from "./pod-log.ts";
 import { execute, showLog } from "./exec.ts";
-import { SimulatedFiles } from "./files.ts";
+import { SimulatedFiles } from "./container-files.ts";
 import { readTar, writeTar } from "./tar.ts";
 import type { CommandStreams } from "./exec.ts";
 

@@ -12,7 +12,7 @@ import { statusOf } from "./log-lines.ts";
 import type { ContainerOfPod, PodLog } from "./pod-log.ts";
 import { CANNOT_RUN, answerOf } from "./programs.ts";
 import { fileProgram } from "./file-programs.ts";
-import { SimulatedFiles } from "./files.ts";
+import { SimulatedFiles } from "./container-files.ts";
 
 export interface CommandOptions {
   command: readonly string[];

@@ -4,7 +4,7 @@
  */
 import { posix } from "node:path";
 import { messageOf } from "@flotilla/base";
-import type { ContainerFiles } from "./files.ts";
+import type { ContainerFiles } from "./container-files.ts";
 import { readTar, writeTar } from "./tar.ts";
 
 interface FileStreams {

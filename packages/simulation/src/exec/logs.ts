@@ -9,7 +9,7 @@ import { Pod } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Informers } from "@flotilla/controller-runtime";
 import { execute, showLog } from "./exec.ts";
-import { SimulatedFiles } from "./files.ts";
+import { SimulatedFiles } from "./container-files.ts";
 import { forwardPort } from "./forward.ts";
 import type { ForwardedConnection } from "./forward.ts";
 import type { CommandOptions, CommandStreams, Ended } from "./exec.ts";

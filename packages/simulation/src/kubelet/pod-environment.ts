@@ -2,7 +2,7 @@
 import type { Node, Pod } from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ClusterViews } from "../placement/views.ts";
-import type { PodAddresses } from "./addresses.ts";
+import type { PodAddresses } from "./pod-addresses.ts";
 import { roomBeside } from "./admit.ts";
 import type { ContainerConfig } from "./config.ts";
 import { hasStaleVariables, takesPart } from "./container-meta.ts";

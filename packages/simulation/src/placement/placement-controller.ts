@@ -12,7 +12,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { defineKeyedController, done, idOfKey, informerSource, keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, Informers, ObjectEvent, Result } from "@flotilla/controller-runtime";
 import type { VolumeReads } from "./volume-reads.ts";
-import { planPlacement } from "./plan-placement.ts";
+import { planNode } from "./plan-node.ts";
 import { createPlacementWriter } from "./placement-writer.ts";
 import type { PlacementWriterDependencies } from "./placement-writer.ts";
 import { podView } from "./pod-view.ts";
@@ -75,7 +75,7 @@ export function createPlacementController(deps: PlacementDependencies): Controll
       if (view.nodes.size === 0) return wait(pod, key);
 
       const needs = volumeNeeds(pod, volumes.reader(key.cluster, pod));
-      const verdict = planPlacement(view, podView(pod), {
+      const verdict = planNode(view, podView(pod), {
         volumes: needs,
         namespaces: () =>
           new Map(namespaces.list({ cluster: key.cluster }).map(({ metadata }) => [metadata.name, metadata.labels])),

@@ -15,7 +15,7 @@ import { claimNamesOf } from "../placement/volume-needs.ts";
 import { isOver } from "../placement/views.ts";
 import type { VolumeReads } from "../placement/volume-reads.ts";
 import { createClaimWriter } from "./claim-writer.ts";
-import { planBinding } from "./plan-binding.ts";
+import { planBinding } from "./plan-volume-binding.ts";
 import { planVolume } from "./provision.ts";
 
 type Claim = DeepReadonly<PersistentVolumeClaim>;

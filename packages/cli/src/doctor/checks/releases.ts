@@ -17,8 +17,8 @@ import {
 } from "@flotilla/flotilla";
 import { Cluster, ResourceBinding } from "@flotilla/karmada";
 import { Event, Secret } from "@flotilla/kubernetes";
-import { createReleaseCollector } from "../../health/releases.ts";
-import type { ReportedRelease } from "../../health/releases.ts";
+import { createReleaseCollector } from "../../health/collect-releases.ts";
+import type { ReportedRelease } from "../../health/collect-releases.ts";
 import { failingNow, ofExisting, readRuleEvents } from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
 import { isForbidden } from "../../members/members-places.ts";

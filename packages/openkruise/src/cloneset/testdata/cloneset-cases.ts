@@ -12,16 +12,16 @@ import { SPECIFIED_DELETE_LABEL } from "../../pod/specified-delete.ts";
 import { changesOf } from "../../testdata/changes.ts";
 import { RECORDED_AT, fromAlpha, gatesOf } from "../../testdata/read-cases.ts";
 import type { AlphaCloneSet, GatedInput, RecordedRun } from "../../testdata/read-cases.ts";
-import { chooseInstanceIds, claimsOfPod, instanceIdOf } from "../claims.ts";
+import { chooseInstanceIds, claimsOfPod, instanceIdOf } from "../cloneset-claims.ts";
 import { computeDiff } from "../diff.ts";
 import { hasRevision } from "../cloneset-names.ts";
 import { makePod } from "../new-pods.ts";
-import { changesNothing, planScale } from "../scale.ts";
+import { changesNothing, planScale } from "../plan-scale.ts";
 import { deadlineInMs, planStatus } from "../cloneset-status.ts";
 import { orderForUpdate } from "../update-order.ts";
 import { inPlaceSteps, planUpdate } from "../update.ts";
 import type { UpdateAction } from "../update.ts";
-import { chooseVictims } from "../victims.ts";
+import { chooseVictims } from "../cloneset-victims.ts";
 
 interface SetInput extends GatedInput {
   cloneSet: AlphaCloneSet;

@@ -13,7 +13,7 @@ import { nodeActs } from "../../testdata/node-acts.ts";
 import { RECORDED_AT, fromAlpha } from "../../testdata/read-cases.ts";
 import type { AlphaCloneSet } from "../../testdata/read-cases.ts";
 import { makePod } from "../new-pods.ts";
-import { changesNothing, planScale } from "../scale.ts";
+import { changesNothing, planScale } from "../plan-scale.ts";
 import { planStatus } from "../cloneset-status.ts";
 import type { CloneSetStatus } from "../cloneset-status.ts";
 import { inPlaceSteps, planUpdate } from "../update.ts";

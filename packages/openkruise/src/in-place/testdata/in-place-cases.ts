@@ -11,7 +11,7 @@ import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { JsonObject } from "@flotilla/base";
 import { goJson } from "@flotilla/apimachinery";
 import { CLAIM_TEMPLATES_HASH_ANNOTATION, hasRevision, revisionLabels } from "../../cloneset/cloneset-names.ts";
-import { cloneSetRevisions } from "../../cloneset/revisions.ts";
+import { cloneSetRevisions } from "../../cloneset/cloneset-revisions.ts";
 import { changesOf } from "../../testdata/changes.ts";
 import { RECORDED_AT, gatesOf } from "../../testdata/read-cases.ts";
 import type { GatedInput, RecordedRun } from "../../testdata/read-cases.ts";

@@ -16,10 +16,10 @@ import { isPodOfSet } from "../match.ts";
 import type { NamespaceLabels } from "../match.ts";
 import { patchAnnotations } from "../patch-metadata.ts";
 import { resourceValue } from "../resources.ts";
-import { sidecarSetRevisions } from "../revisions.ts";
+import { sidecarSetRevisions } from "../sidecarset-revisions.ts";
 import { choosePodsToUpgrade } from "../select.ts";
 import { planSidecarSetStatus } from "../sidecarset-status.ts";
-import { flipPod, upgradePod } from "../upgrade.ts";
+import { flipPod, upgradePod } from "../upgrade-pod.ts";
 import { RECORDED_AT, gatesOf } from "../../testdata/read-cases.ts";
 import type { GatedInput, RecordedRun } from "../../testdata/read-cases.ts";
 

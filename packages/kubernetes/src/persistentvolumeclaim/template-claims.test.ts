@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { makeClaims, withClaimVolumes } from "./claims.ts";
-import type { ReadonlyClaim } from "./claims.ts";
+import { makeClaims, withClaimVolumes } from "./template-claims.ts";
+import type { ReadonlyClaim } from "./template-claims.ts";
 
 const template: ReadonlyClaim = {
   apiVersion: "v1",

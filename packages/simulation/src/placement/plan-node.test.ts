@@ -5,8 +5,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { planNodes } from "../nodes/nodes.ts";
 import type { NodeOptions } from "../nodes/nodes.ts";
 import { ClusterView } from "./cluster-view.ts";
-import { planPlacement } from "./plan-placement.ts";
-import type { Verdict } from "./plan-placement.ts";
+import { planNode } from "./plan-node.ts";
+import type { Verdict } from "./plan-node.ts";
 import { podView } from "./pod-view.ts";
 import { NO_VOLUMES } from "./volume-needs.ts";
 
@@ -50,7 +50,7 @@ function makeCluster(
       return cluster;
     },
     place: (pod: DeepReadonly<Pod>, budgets: PodDisruptionBudget[] = []): Verdict =>
-      planPlacement(view, podView(pod), {
+      planNode(view, podView(pod), {
         volumes: NO_VOLUMES,
         namespaces: () =>
           new Map([

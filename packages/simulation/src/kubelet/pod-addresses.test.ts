@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informers, ObjectEvent } from "@flotilla/controller-runtime";
-import { createPodAddresses } from "./addresses.ts";
+import { createPodAddresses } from "./pod-addresses.ts";
 
 function startAddresses() {
   let listener: (event: ObjectEvent<Pod>) => void = () => {};

@@ -33,7 +33,7 @@ export interface Environment {
 const MIN_FEASIBLE = 100;
 const PERCENT_OF_LARGE = 10;
 
-export function planPlacement(view: ClusterView, pod: PodView, around: Environment): Verdict {
+export function planNode(view: ClusterView, pod: PodView, around: Environment): Verdict {
   const { volumes } = around;
   const total = view.nodes.size;
   const anonymous = (why: string): Verdict => ({

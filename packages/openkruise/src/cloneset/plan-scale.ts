@@ -13,8 +13,8 @@ import type { DiffInput } from "./diff.ts";
 import { hasRevision } from "./cloneset-names.ts";
 import { isPodAvailable, isSpecifiedDelete } from "./cloneset-pod-state.ts";
 import type { ReadonlyCloneSet } from "./cloneset-pod-state.ts";
-import { chooseVictims } from "./victims.ts";
-import type { NodeLookup } from "./victims.ts";
+import { chooseVictims } from "./cloneset-victims.ts";
+import type { NodeLookup } from "./cloneset-victims.ts";
 
 export interface ScaleInput extends DiffInput {
   nodeOf: NodeLookup;
