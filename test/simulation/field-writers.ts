@@ -47,6 +47,7 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 /** The stages of the owners that a `StatusWriter` knows, where the names differ. */
 const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
+  "aggregate-complete": "aggregate",
   "aggregate-release": "aggregate",
   dispatching: "execute",
   drift: "execute",
@@ -55,6 +56,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   MemberDecides: "dispatch",
   PodsFound: "dispatch",
   PodsRolledBack: "dispatch",
+  DividedOverFleet: "dispatch",
   TemplateFound: "dispatch",
 };
 /** Producers of eviction tasks that have Karmada's names. */

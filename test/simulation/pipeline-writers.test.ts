@@ -215,6 +215,12 @@ async function releaseCloneSet(): Promise<void> {
   const failing = { statusReflection: { luaScript: "function ReflectStatus(observedObj) error('broken') end" } };
   await patch(ResourceInterpreterCustomization, "mine", { spec: { customizations: { retention: null, ...failing } } });
   await fleet.run(MINUTE_MS);
+  const replacing = {
+    replicaResource: { luaScript: "function GetReplicas(object) return 8 end" },
+    statusReflection: { luaScript: "function ReflectStatus(object) return {} end" },
+  };
+  await patch(ResourceInterpreterCustomization, "mine", { spec: { customizations: replacing } });
+  await fleet.run(MINUTE_MS);
 }
 
 /** What a deletion that orphans dependents leaves. */

@@ -45,6 +45,8 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   windowMs: number;
   /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
   onRejected?(object: DeepReadonly<T>, error: ApiError): void;
+  /** Called when a status is written, or is no longer to be written, after a failure. */
+  onRecovered?(object: DeepReadonly<T>): void;
   log: Log;
 }
 
@@ -122,6 +124,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     let failed = false;
     try {
       await write(id, pending);
+      const object = pending.failures > 0 ? lister.get(pending.key) : undefined;
+      if (object) options.onRecovered?.(object);
     } catch (error) {
       failed = true;
       pending.failures++;

@@ -55,6 +55,7 @@ export { createLastDecisions } from "./explain/last-decisions.ts";
 export type { LastDecisions } from "./explain/last-decisions.ts";
 export { createOcmExplainer } from "./explain/ocm/ocm-explainer.ts";
 export { AGGREGATE_TO_PLANNER, PLANNER_ROLE, plannerRoles } from "./explain/planner-access.ts";
+export { planTakenManifest } from "./explain/ocm/plan-taken-manifest.ts";
 export { planWorkChanges } from "./explain/ocm/plan-work-changes.ts";
 export { manifestsOf } from "./ocm/work/manifests.ts";
 export { mayCollide, planExisting } from "./explain/plan-existing.ts";
@@ -62,7 +63,7 @@ export { planMemberQuota } from "./explain/plan-member-quota.ts";
 export type { CopyGrowth, SizedCopy } from "./explain/plan-member-quota.ts";
 export { uncalledWebhookIn } from "./explain/delivery-problem.ts";
 export { autoscalerOf, replicasOf } from "./explain/left-to-autoscaler.ts";
-export { keeperOf, planRetained } from "./explain/plan-retained.ts";
+export { keeperOf, planRetained, planSetLater } from "./explain/plan-retained.ts";
 export { undeliveredProblems } from "./explain/plan-undelivered.ts";
 export { planChanges, planFleet, planNamespaceChanges, worksOf } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
@@ -73,7 +74,14 @@ export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-conditi
 export { hidesItsPods, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
 export { FAILED as RUN_FAILED, heldPods, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/retain-problems.ts";
-export { MEMBER_DECIDES, PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "./propagation/dispatch/plan-notice.ts";
+export { STATUS_COMPLETE } from "./propagation/aggregate/plan-left-out.ts";
+export {
+  DIVIDED_OVER_FLEET,
+  MEMBER_DECIDES,
+  PODS_FOUND,
+  PODS_ROLLED_BACK,
+  TEMPLATE_FOUND,
+} from "./propagation/dispatch/plan-notice.ts";
 export { installedSteps } from "./install/admission-steps.ts";
 export {
   CONTROLLERS_NAME,
@@ -93,6 +101,7 @@ export type { InstallOptions, InstallPlan } from "./install/plan-install.ts";
 export { AGGREGATED_GROUPS, planApiServices } from "./install/plan-programs.ts";
 export { createDiscovery } from "./membership/discovery.ts";
 export { createConfiguredInterpreter } from "./interpreter/configured.ts";
+export type { Quarantine } from "./interpreter/scripts/index.ts";
 export { findConflicts, interpreterAdmissions } from "./interpreter/customization/admissions.ts";
 export { LEFT_TO_MEMBERS } from "./interpreter/customization/retained-by-script.ts";
 export { checkCustomization } from "./interpreter/customization/check-customization.ts";

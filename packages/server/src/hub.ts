@@ -17,6 +17,7 @@ import type {
   Monitoring,
   ScheduleOptions,
   WorkOrigin,
+  Quarantine,
 } from "@flotilla/flotilla";
 import type { InformerLimits, Manager } from "@flotilla/controller-runtime";
 import type { SimulationDependencies } from "@flotilla/simulation";
@@ -68,6 +69,8 @@ export interface HubOptions extends Omit<HubApiServerOptions, "runsKruise" | "al
   connectMember?: ConnectMember;
   /** Connects to interpreter webhooks; over the network if unset. */
   connectWebhook?: ConnectWebhook | undefined;
+  /** Where scripts of customizations run that exceed their limits; a thread if unset. A fake clock does not wait for one. */
+  quarantine?: Quarantine | undefined;
   /** What the informers of one external member may hold. */
   memberLimits?: InformerLimits;
   /**
@@ -222,6 +225,7 @@ function wireReaders(base: Base): HubReaders {
     memberSources: [simulated.fromHub.members],
     connectMember: options.connectMember,
     connectWebhook: options.connectWebhook,
+    quarantine: options.quarantine,
     memberLimits: options.memberLimits,
     wrap: options.wrap,
     measure: monitoring.requests.around,

@@ -1,17 +1,19 @@
 /** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "@flotilla/flotilla";
+import { DIVIDED_OVER_FLEET, PODS_FOUND, PODS_ROLLED_BACK, STATUS_COMPLETE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
-  problem: "workload naming missing pods" | "rollout stopped" | "binding without a template";
+  problem: "workload naming missing pods" | "rollout stopped" | "rule failed" | "binding without a template";
   text: string;
 }
 
 const PROBLEMS = {
   [PODS_FOUND]: "workload naming missing pods",
   [PODS_ROLLED_BACK]: "rollout stopped",
+  [DIVIDED_OVER_FLEET]: "rule failed",
+  [STATUS_COMPLETE]: "rule failed",
   [TEMPLATE_FOUND]: "binding without a template",
 } as const;
 

@@ -59,3 +59,27 @@ test("an atomic map is applied as retained, because omitting a part would remove
   expect(whole).toEqual({ wanted: retained, left: [] });
   expect(parts).toEqual({ wanted: desired, left: [["spec", "suspend"]] });
 });
+
+test("a value that the rule itself sets, and the member does not have, is applied", () => {
+  const desired = { metadata: { name: "a" }, data: { ours: "1", mode: "ours" } };
+  const retained = { metadata: { name: "a" }, data: { ours: "1", mode: "set", added: "set", kept: "2" } };
+  const observed = { metadata: { name: "a" }, data: { ours: "0", mode: "theirs", kept: "2" } };
+
+  expect(withoutRetained(desired, retained, [], observed)).toEqual({
+    wanted: { metadata: { name: "a" }, data: { ours: "1", mode: "set", added: "set" } },
+    left: [["data", "kept"]],
+  });
+});
+
+test("a map that we no longer desire has only what the rule sets in it", () => {
+  const retained = { data: { kept: "2", added: "set" } };
+
+  expect(withoutRetained({}, retained, [], { data: { kept: "2" } })).toEqual({
+    wanted: { data: { added: "set" } },
+    left: [["data", "kept"]],
+  });
+  expect(withoutRetained({ data: {} }, retained, [], { data: { kept: "2" } })).toEqual({
+    wanted: { data: { added: "set" } },
+    left: [["data", "kept"]],
+  });
+});

@@ -22,7 +22,7 @@ async function setUp(stored: readonly Work[] = [work]) {
   const informers = createInformers({ ...shared, client, scope: { cluster: "hub" } });
   informers.of(Work);
   await informers.of(Work).whenQuiet(signal);
-  let generation = 1;
+  let [generation, rules] = [1, 1];
   const driver = createWorksDriver({
     kind: Work,
     informers,
@@ -30,13 +30,21 @@ async function setUp(stored: readonly Work[] = [work]) {
     memberOf: () => "paris",
     serves: () => false,
     objectsOf: () => [{ ...work, metadata: { ...work.metadata, generation } }],
+    circumstancesOf: () => String(rules),
     ...shared,
   });
   const changeCluster = (event: Omit<ObjectEvent<Cluster>, "cluster">): unknown[] =>
     driver.watches.flatMap((request) =>
       "map" in request ? Array.from(request.map({ cluster: "hub", ...event })) : [],
     );
-  return { driver, clock, informers, changeCluster, changeObject: () => void generation++ };
+  return {
+    driver,
+    clock,
+    informers,
+    changeCluster,
+    changeObject: () => void generation++,
+    changeRules: () => void rules++,
+  };
 }
 
 test("a rejected work backs off until one of its objects changes", async () => {
@@ -47,6 +55,16 @@ test("a rejected work backs off until one of its objects changes", async () => {
   expect(requeueAfterMs).toBeGreaterThan(1_000);
   expect(driver.backoffMs(work, key)).toBeCloseTo(requeueAfterMs, 3);
   changeObject();
+  expect(driver.backoffMs(work, key)).toBe(0);
+  informers.close();
+});
+
+test("a rejected work is retried at once when what decides its requests changes", async () => {
+  const { driver, changeRules, informers } = await setUp();
+  driver.retry(work, key, [badRequest("no such field")]);
+
+  changeRules();
+
   expect(driver.backoffMs(work, key)).toBe(0);
   informers.close();
 });

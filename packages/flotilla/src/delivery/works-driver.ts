@@ -55,6 +55,8 @@ export interface WorksDriverOptions<W extends KubernetesObject> {
   worksOf?(cluster: string): ObjectKey[];
   /** Members whose served kinds changed, where Clusters do not report it. */
   served?: Source<string>;
+  /** What else decides the requests of a work, such as users' rules, as a text that changes with it. */
+  circumstancesOf?(work: DeepReadonly<W>): string;
   /** Receives the objects of members that are stopped, and written again. */
   onStopped?: OscillationsOptions["onStopped"];
   clock: Clock;
@@ -120,7 +122,7 @@ export function createWorksDriver<W extends KubernetesObject>(options: WorksDriv
       const { uid, generation, resourceVersion } = object?.metadata ?? {};
       return `${uid} ${generation ?? resourceVersion}`;
     });
-    return `${work.metadata.generation} ${stamps.join()}`;
+    return `${work.metadata.generation} ${stamps.join()} ${options.circumstancesOf?.(work) ?? ""}`;
   }
 
   function retry(work: DeepReadonly<W>, key: ObjectKey, failures: readonly unknown[]): Result {

@@ -123,6 +123,7 @@ async function applyObject(access: MemberAccess, task: Task, change: Change): Pr
     manifest,
     change.retained,
     observed.metadata.managedFields?.map(({ fieldsV1 }) => fieldsV1 as FieldSet | undefined),
+    observed,
   );
   let desired = ignoreFields.reduce(withoutPath, applied.wanted);
   for (const { steps } of change.left) desired = withoutSteps(desired, steps);

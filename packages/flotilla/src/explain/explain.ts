@@ -20,6 +20,7 @@ import { runProblems } from "./explain-runs.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
 import { explainRelease } from "./explain-release.ts";
+import { findLeftOut } from "../propagation/aggregate/plan-left-out.ts";
 import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
 import { fleetOf, planTemplate } from "./plan-template.ts";
@@ -98,9 +99,12 @@ async function aggregationProblems(
   template: Template,
   binding: Binding,
 ): Promise<string[]> {
+  const reports = (binding.status?.aggregatedStatus ?? []) as readonly StatusItem[];
+  const leftOut = findLeftOut(binding, template, reports, interpreter);
+  if (leftOut !== undefined) return [leftOut];
   if (interpreter.ownerOf("aggregateStatus", template) === undefined) return [];
   try {
-    await interpreter.aggregateStatus(template, (binding.status?.aggregatedStatus ?? []) as readonly StatusItem[]);
+    await interpreter.aggregateStatus(template, reports);
     return [];
   } catch (error) {
     if (error instanceof InterpretError) return [error.message];

@@ -4,7 +4,6 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { ApiError, findCondition, gvkOf } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { isUnmanaged, mayAdopt, ownerOf } from "../propagation/execute/apply-policy.ts";
 import { isConvertedByCode } from "../propagation/members/foreign-copies.ts";
@@ -13,6 +12,7 @@ import { marks } from "../delivery/marks-ownership.ts";
 import { compareFields } from "../fields/field-changes.ts";
 import { isStamp } from "./explain-bookkeeping.ts";
 import { worksOf } from "./plan-fleet.ts";
+import { projectOn } from "./project-on.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
 
 type Manifest = DeepReadonly<KubernetesObject>;
@@ -74,25 +74,4 @@ export function asObserved(manifest: Manifest, observed: Manifest): Manifest | A
 function adoptHint({ cluster, object: { kind, namespace, name } }: MemberChange): string {
   const where = namespace === undefined ? "" : ` -n ${namespace}`;
   return `'flotilla adopt ${kind.toLowerCase()}/${name}${where} --from ${cluster}' brings it under hub management as it runs`;
-}
-
-/** The part of the object that the manifest is about: members add defaults and a status. */
-function projectOn(manifest: unknown, observed: unknown): unknown {
-  if (Array.isArray(manifest) && Array.isArray(observed)) {
-    const named = new Map(observed.flatMap((item) => (isObject(item) ? [[item["name"], item] as const] : [])));
-    const isNamed = manifest.every((item) => isObject(item) && typeof item["name"] === "string");
-    if (isNamed && named.size === observed.length)
-      return observed.map((item: Record<string, unknown>) =>
-        projectOn(manifest.find((other: Record<string, unknown>) => other["name"] === item["name"]) ?? item, item),
-      );
-    return manifest.length === observed.length
-      ? manifest.map((item, index) => projectOn(item, observed[index]))
-      : observed;
-  }
-  if (!isObject(manifest) || !isObject(observed)) return observed;
-  return Object.fromEntries(
-    Object.keys(manifest)
-      .filter((key) => Object.hasOwn(observed, key))
-      .map((key) => [key, projectOn(manifest[key], observed[key])]),
-  );
 }

@@ -7,6 +7,7 @@ import { exceededRelease, renderExceeded } from "../propagation/execute/release-
 import type { Template } from "../propagation/templates/templates.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import { compareFields } from "../fields/field-changes.ts";
+import type { FieldChange } from "../fields/field-changes.ts";
 import { asObserved } from "./plan-existing.ts";
 import { worksOf } from "./plan-fleet.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
@@ -29,6 +30,24 @@ export function keeperOf(
   return action === "update" ? interpreter.ownerOf("retain", object) : undefined;
 }
 
+/**
+ * Of a new copy: the values that the rule sets itself. It runs when the hub changes the copy, not when it creates it, so
+ * these values come later. Undefined if it sets none. Throws `InterpretError` when the rule fails.
+ */
+export async function planSetLater(
+  plan: FleetPlan,
+  change: MemberChange,
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">,
+): Promise<string | undefined> {
+  const copy = worksOf(plan, change).after?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
+  const owner = copy && interpreter.ownerOf("retain", copy);
+  if (!copy || owner === undefined) return undefined;
+  const set = compareFields(copy, await interpreter.retain(copy, copy), isHidden).fields;
+  if (set.length === 0) return undefined;
+  const values = set.slice(0, SHOWN_FIELDS).map(({ path, after }) => `${path} to ${text(after)}`);
+  return `the Retain rule of ${owner} sets ${values.join("; ")} when the hub next changes the copy`;
+}
+
 /** `observed` is the member's object. Throws `InterpretError` when the rule fails. */
 export async function planRetained(
   plan: FleetPlan,
@@ -49,7 +68,8 @@ export async function planRetained(
   const exceeded = exceededRelease(after, next, observed);
   if (exceeded) return { outcome: "stopped", message: `${change.cluster}: ${renderExceeded(exceeded, owner)}` };
   const kept = compareFields(after, next, isHidden).fields;
-  const { fields, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isHidden);
+  const { fields: copied, more: hidden } = compareFields(await interpreter.retain(before, observed), next, isHidden);
+  const fields = [...copied, ...setByRule(kept, observed, next).filter(({ path }) => !isWithin(path, copied))];
   const ended = { ...change, fields, more: hidden > 0 ? hidden : undefined };
   // A value that the rule kept until now, and that the hub now asks for as well.
   if (kept.length === 0)
@@ -64,6 +84,15 @@ export async function planRetained(
   if (fields.length === 0) return { outcome: "none", note };
   return { outcome: "change", change: { ...ended, note: [change.note, note].filter(Boolean).join("; ") } };
 }
+
+/** What the rule itself sets: neither the hub asks for it, nor has the member had it. */
+function setByRule(kept: readonly FieldChange[], observed: Template, next: Template): FieldChange[] {
+  const { fields } = compareFields(observed, next, isHidden);
+  return fields.filter(({ path, after }) => after !== undefined && isWithin(path, kept));
+}
+
+const isWithin = (path: string, fields: readonly FieldChange[]): boolean =>
+  fields.some((field) => field.path === path || path.startsWith(`${field.path}.`) || path.startsWith(`${field.path}[`));
 
 /** A rule may copy the status as well; the hub sends none, so it decides nothing. */
 const isHidden = (path: string): boolean => path === "status" || isBookkeeping(path);

@@ -40,12 +40,19 @@ import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { planRelease } from "./plan-release.ts";
 import type { PlannedRelease, ReleaseDependencies } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
-import { findUndivided } from "./undivided-fields.ts";
+import { findReplaced } from "../propagation/dispatch/replaced-division.ts";
 import type { Binding } from "./planned-binding.ts";
 
 export type PlanningInterpreter = Pick<
   Interpreter,
-  "replicas" | "components" | "levelOf" | "divide" | "replacedDivision" | "retainedFields" | "ownerOf"
+  | "replicas"
+  | "components"
+  | "levelOf"
+  | "divide"
+  | "replacedDivision"
+  | "replacedReplicas"
+  | "retainedFields"
+  | "ownerOf"
 >;
 
 export interface PlanningDependencies {
@@ -298,8 +305,7 @@ export async function planCopies(
   });
   if (plan.indivisible) problems.push(plan.indivisible.message);
   else {
-    const undivided = isUndivided(binding) ? undefined : await findUndivided(interpreter, binding, template);
-    if (undivided !== undefined) problems.push(undivided);
+    if (!isUndivided(binding)) problems.push(...(await findReplaced(interpreter, binding, template)));
     // One override usually fails for several clusters with the same error.
     for (const [message, failed] of Map.groupBy(plan.failures, ({ error }) => messageOf(error))) {
       const clusters = failed.map(({ cluster }) => cluster);

@@ -9,7 +9,11 @@ import { aggregatedRules, CustomResourceDefinition } from "@flotilla/kubernetes"
 import type { ClusterRole } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
+import {
+  FederatedHpa,
+  ResourceInterpreterCustomization,
+  ResourceInterpreterWebhookConfiguration,
+} from "@flotilla/karmada";
 import { SNAPSHOT_KINDS } from "./snapshot.ts";
 
 export const PLANNER_ROLE = "flotilla:planner";
@@ -24,6 +28,7 @@ export function plannerRoles(workloads: readonly Kind[], others: readonly Cluste
     ...Object.values(SNAPSHOT_KINDS),
     ResourceInterpreterCustomization,
     ResourceInterpreterWebhookConfiguration,
+    FederatedHpa,
     CustomResourceDefinition,
     ...workloads,
   ];

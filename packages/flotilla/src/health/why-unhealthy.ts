@@ -27,8 +27,11 @@ const COUNTED_GROUPS: ReadonlySet<string> = new Set(["apps", "apps.kruise.io"]);
 /** Conditions that are `True` when pods cannot be created or updated. */
 const FAILURES = ["ReplicaFailure", "FailedScale", "FailedUpdate"];
 
-/** `health` is the verdict of the kind's health rule. Undefined if nothing is wrong. */
-export function whyUnhealthy(object: Observed, health: string | undefined): Unhealthy | undefined {
+/**
+ * `health` is the verdict of the health rule, which is the kind's, or that of `owner`, a user's object. Undefined if nothing is
+ * wrong.
+ */
+export function whyUnhealthy(object: Observed, health: string | undefined, owner?: string): Unhealthy | undefined {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   if (deletionTimestamp !== undefined)
     return {
@@ -57,7 +60,7 @@ export function whyUnhealthy(object: Observed, health: string | undefined): Unhe
   if (health !== "Unhealthy" || isHeldOnPurpose(spec, status)) return undefined;
   const outdated = outdatedIn(spec, status, cause);
   if (!outdated && isSettling(spec, status)) return undefined;
-  return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status)}${cause}` };
+  return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status, owner)}${cause}` };
 }
 
 const isCronJob = ({ apiVersion, kind }: Observed): boolean =>
@@ -162,8 +165,8 @@ function causeIn(conditions: Conditions): string {
 }
 
 /** The rule only says yes or no; the phase or the condition that is not true usually is the reason. */
-function ruleVerdict(object: Observed, status: JsonObject): string {
-  const verdict = "its kind's health rule says Unhealthy";
+function ruleVerdict(object: Observed, status: JsonObject, owner: string | undefined): string {
+  const verdict = `${owner === undefined ? "its kind's health rule" : `InterpretHealth of ${owner}`} says Unhealthy`;
   const phase = status["phase"];
   if (typeof phase === "string" && phase !== "") return `${verdict}: its phase is ${phase}`;
   const untrue = conditionsOf(object).find(({ status: value, type }) => value === "False" && type !== "Suspended");

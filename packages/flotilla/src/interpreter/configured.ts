@@ -10,7 +10,8 @@ import type { Informer, Informers } from "@flotilla/controller-runtime";
 import { createCustomizationLevel } from "./customization/level.ts";
 import { createInterpreter, knownLevels } from "./interpreter.ts";
 import type { Interpreter } from "./interpreter.ts";
-import { createLuaEngine } from "./scripts/index.ts";
+import { createLuaEngine, createQuarantine } from "./scripts/index.ts";
+import type { Quarantine } from "./scripts/index.ts";
 import { createWebhookLevel, serviceAddress } from "./webhook/index.ts";
 import type { ConnectWebhook } from "@flotilla/client";
 
@@ -37,6 +38,8 @@ export interface ConfiguredInterpreterDependencies {
   ): void;
   /** Opens connections to interpreter webhooks; over the network if unset. */
   connectWebhook?: ConnectWebhook | undefined;
+  /** Where scripts run that exceed their limits; a thread if unset. */
+  quarantine?: Quarantine | undefined;
 }
 
 export function createConfiguredInterpreter({
@@ -47,12 +50,13 @@ export function createConfiguredInterpreter({
   log,
   reportScriptState,
   connectWebhook,
+  quarantine,
 }: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
   /** Webhooks may reference a Service. */
   const services = informers.of(Service);
-  const scripts = createLuaEngine({ clock });
+  const scripts = createLuaEngine({ clock, quarantine: quarantine ?? createQuarantine({ clock }) });
   const customized = createCustomizationLevel({ engine: scripts });
   const webhooks = createWebhookLevel({
     clock,

@@ -142,3 +142,49 @@ test("a user rule that returns more replicas than requested fails", async () => 
     new Map([["a", sized(8)]]),
   );
 });
+
+test("replicas that a user's rule counts instead of the kind's are known with those of the kind", async () => {
+  const native = createLevel("native", [counting(10)]);
+  const users = { ...createLevel("customization", [counting(4)]), ownerOf: () => "rules" };
+
+  expect(await createInterpreter([users, native]).replacedReplicas(widget)).toBe(10);
+  expect(await createInterpreter([native]).replacedReplicas(widget)).toBeUndefined();
+});
+
+test("a user's ReviseReplica must not take the partition of a release away", async () => {
+  const object = { ...widget, spec: { replicas: 10, updateStrategy: { partition: 4 } } } as KubernetesObject;
+  const revising = (spec: object) => ({
+    ...createLevel("customization", [
+      counting(10, {
+        replicas: (given) => ({ replicas: (given as unknown as { spec: { replicas: number } }).spec.replicas }),
+        reviseReplicas: (given, replicas) => ({ ...given, spec: { ...spec, replicas } }) as KubernetesObject,
+      }),
+    ]),
+    ownerOf: () => "rules",
+  });
+  const shares = [{ cluster: "a", replicas: 5 }];
+
+  await expect(createInterpreter([revising({})]).divide(object, shares)).rejects.toThrow(
+    "ReviseReplica of rules takes spec.updateStrategy.partition away from the copy of a, so that a release would reach all its pods",
+  );
+  const kept = createInterpreter([revising({ updateStrategy: { partition: 2 } })]);
+  expect((await kept.divide(object, shares)).get("a")).toMatchObject({ spec: { replicas: 5 } });
+});
+
+test("while a user's GetReplicas fails, a template that asks for other replicas than before is not divided", async () => {
+  const native = createLevel("native", [
+    counting(6, { divide: (object, shares) => new Map(shares.map(({ cluster }) => [cluster, object])) }),
+  ]);
+  const failing = counting(0, {
+    replicas: () => {
+      throw new InterpretError("no count");
+    },
+  });
+  const users = { ...createLevel("customization", [failing]), ownerOf: () => "rules" };
+  const interpreter = createInterpreter([users, native]);
+
+  await expect(interpreter.divide(widget, [{ cluster: "a", replicas: 10 }])).rejects.toThrow(
+    "GetReplicas of rules fails, and the template asks for 6 replicas instead of 10, so members keep their copies: no count",
+  );
+  expect((await interpreter.divide(widget, [{ cluster: "a", replicas: 6 }])).size).toBe(1);
+});

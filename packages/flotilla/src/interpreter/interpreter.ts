@@ -31,6 +31,7 @@ import type {
 } from "@flotilla/kubernetes";
 import { retainedFieldsIn, retainProbes } from "./retained-fields.ts";
 import type { RetainedField } from "./retained-fields.ts";
+import { removedLimit } from "./release-reach.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
@@ -50,6 +51,8 @@ export interface Interpreter {
   divide(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject>>;
   /** What the kind's own rules make of it, if a user's ReviseReplica takes their place; undefined otherwise. */
   replacedDivision(object: AnyObject, shares: readonly Share[]): Promise<ReadonlyMap<string, AnyObject> | undefined>;
+  /** The replicas that the kind's own rule counts, if a user's GetReplicas takes its place; undefined otherwise. */
+  replacedReplicas(object: AnyObject): Promise<number | undefined>;
   retain(desired: AnyObject, observed: AnyObject): Promise<AnyObject>;
   reflectStatus(object: AnyObject): Promise<Json | undefined>;
   /**
@@ -157,6 +160,55 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         );
   }
 
+  async function replacedReplicas(object: AnyObject): Promise<number | undefined> {
+    const { apiVersion, kind } = object;
+    if (ownerOf("replicas", object) === undefined) return undefined;
+    const own = levels.filter((level) => !level.ownerOf).map((level) => level.rulesFor(apiVersion, kind));
+    const rules = own.find((found) => found?.replicas);
+    return rules?.replicas && (await explained("replicas", object, () => rules.replicas?.(object)))?.replicas;
+  }
+
+  /**
+   * While a user's GetReplicas fails, the shares are those of an earlier template: with another number of replicas, a
+   * partition would release another part of the pods than the template asks for.
+   */
+  async function rejectOldShares(object: AnyObject, shares: readonly Share[]): Promise<void> {
+    const owner = ownerOf("replicas", object);
+    if (owner === undefined || levelOf("replicas", object) === "webhook") return;
+    try {
+      await ask("replicas", object);
+    } catch (error) {
+      if (!(error instanceof InterpretError)) throw error;
+      const asked = await replacedReplicas(object);
+      const given = shares.some(({ isWhole }) => isWhole)
+        ? shares[0]?.replicas
+        : shares.reduce((sum, { replicas }) => sum + replicas, 0);
+      if (asked === undefined || asked === given) return;
+      throw new InterpretError(
+        `dividing ${object.kind} ${object.metadata.name}: GetReplicas of ${owner} fails, and the template ` +
+          `asks for ${asked} replicas instead of ${given ?? 0}, so members keep their copies: ${error.message}`,
+      );
+    }
+  }
+
+  const ofOwner = (object: AnyObject): string => {
+    const owner = ownerOf("reviseReplicas", object);
+    return owner === undefined ? "" : ` of ${owner}`;
+  };
+
+  /** A copy without the partition, pause or strategy of the template would release it to all its pods. */
+  function rejectUnlimitedReleases(object: AnyObject, copies: ReadonlyMap<string, AnyObject>): void {
+    const owner = ownerOf("reviseReplicas", object);
+    if (owner === undefined) return;
+    for (const [cluster, copy] of copies) {
+      const path = removedLimit(object, copy);
+      if (path !== undefined)
+        throw new InterpretError(
+          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} takes ${path} away from the copy of ${cluster}, so that a release would reach all its pods`,
+        );
+    }
+  }
+
   /** Counted replicas that no rule sets would run in full on every member. */
   async function rejectDuplicatedReplicas(
     object: AnyObject,
@@ -175,7 +227,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         `${doing}: its ${total} replicas are counted but no rule sets them; add ReviseReplica (replicaRevision of a customization), or duplicate them`,
       );
     throw new InterpretError(
-      `${doing}: ReviseReplica to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
+      `${doing}: ReviseReplica${ofOwner(object)} to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
     );
   }
 
@@ -223,6 +275,10 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     components: async (object) => (await ask("components", object)) ?? [],
     reviseReplicas: async (object, replicas) => (await ask("reviseReplicas", object, replicas)) ?? object,
     async divide(object, shares) {
+      await rejectOldShares(
+        object,
+        shares.filter(({ leaving }) => !leaving),
+      );
       const rules = rulesOf(object, ({ divide, reviseReplicas }) => divide ?? reviseReplicas);
       const divides = rulesOf(object, ({ divide }) => divide);
       if (rules?.divide) return divided(divides, object, shares);
@@ -241,6 +297,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       if (isCounted) {
         await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
         await rejectExcessReplicas(object, staying, copies);
+        rejectUnlimitedReleases(object, copies);
       }
       // Which level divides: a user rule wins over a lower level that divides, unless it revises like that level does, for
       // these shares. Neither a customization nor a policy has a field for it, and both defaults are wrong for manifests
@@ -255,6 +312,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         ? divided(divides, object, shares)
         : undefined;
     },
+    replacedReplicas,
     retain: async (desired, observed) => (await ask("retain", desired, observed)) ?? desired,
     async reflectStatus(object) {
       const rules = rulesOf(object, ({ reflectStatus }) => reflectStatus);

@@ -13,6 +13,7 @@ import { keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorders, Informers } from "@flotilla/controller-runtime";
 import { createAutoscaledWorks } from "./execute/autoscaled-works.ts";
 import { createExecuteController } from "./execute/execute-controller.ts";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import { createMemberObjects, refsOf } from "./members/member-objects.ts";
 import type { DeliveryFor } from "./members/member-objects.ts";
 import type { ExecutionMeter } from "./meter.ts";
@@ -73,6 +74,12 @@ export function createExecution({
     hub,
   });
   const ruleChanges = createRuleChanges({ hub, interpreter, bindings: [], works });
+  /** How often the rules of a kind changed. */
+  const changes = new Map<string, number>();
+  interpreter.onChange(({ group, kind }) => {
+    const id = `${group}/${kind}`;
+    changes.set(id, (changes.get(id) ?? 0) + 1);
+  });
   const driver = createWorksDriver({
     kind: Work,
     informers,
@@ -80,6 +87,11 @@ export function createExecution({
     memberOf: (namespace) => clusterNameOf(namespace) ?? "",
     serves,
     objectsOf: (work) => refsOf(work).map((ref) => memberObjects.get(work, ref)),
+    // A changed rule makes another object of the same copy.
+    circumstancesOf: (work) =>
+      refsOf(work)
+        .map(({ apiVersion, kind }) => changes.get(`${parseApiVersion(apiVersion).group}/${kind}`) ?? 0)
+        .join(),
     onStopped: meter?.objectsStopped,
     clock,
     random,

@@ -196,6 +196,7 @@ function createParts(deps: PropagationDependencies): Parts {
       client: clientFor("aggregate"),
       informers,
       templates,
+      interpreter,
       events: events(AGGREGATE),
       clock,
       log,

@@ -35,6 +35,7 @@ import type {
   PlacementSources,
   ReleaseIndex,
   ScheduleOptions,
+  Quarantine,
 } from "@flotilla/flotilla";
 import { Rollout } from "@flotilla/openkruise";
 import type { EventRecorders, InformerLimits, Informers } from "@flotilla/controller-runtime";
@@ -56,6 +57,8 @@ export interface HubReadersOptions {
   connectMember?: ConnectMember;
   /** Opens connections to interpreter webhooks; unset means over the network. */
   connectWebhook?: ConnectWebhook | undefined;
+  /** Where scripts of customizations run that exceed their limits; a thread if unset. */
+  quarantine?: Quarantine | undefined;
   /** What the informers of one remote member may hold. */
   memberLimits?: InformerLimits;
   /** Wraps the transport to every remote member, for example to count writes. */
@@ -101,6 +104,7 @@ export function createHubReaders(options: HubReadersOptions): HubReaders {
     random,
     log,
     connectWebhook: options.connectWebhook,
+    quarantine: options.quarantine,
     reportScriptState: (customization, reason, message) =>
       events("flotilla-interpreter").record(hub, customization, { type: "Warning", reason, message }),
   });

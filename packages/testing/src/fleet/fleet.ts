@@ -39,6 +39,8 @@ export interface TestFleetOptions {
   connectMember?: HubOptions["connectMember"];
   /** How interpreter webhooks are reached; a fake clock does not wait for a network. */
   connectWebhook?: HubOptions["connectWebhook"];
+  /** Where interpreter scripts run that exceed their limits; a fake clock does not wait for a thread. */
+  quarantine?: HubOptions["quarantine"];
   memberLimits?: HubOptions["memberLimits"];
   /** Whether the store accepts writes, as the hub reports it. */
   takesWrites?: HubOptions["takesWrites"];
@@ -96,6 +98,7 @@ export async function startTestFleet(options: TestFleetOptions): Promise<TestFle
     autoApprovedUsers: options.autoApprovedUsers,
     connectMember: options.connectMember,
     connectWebhook: options.connectWebhook,
+    quarantine: options.quarantine,
     memberLimits: options.memberLimits,
     takesWrites: options.takesWrites,
     storeQuotaBytes: options.storeQuotaBytes,

@@ -35,8 +35,9 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     "(`TemplateFound`). It is reported at once if no member fits for a reason that waiting does not " +
     "remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until " +
     "then. A warning for each binding whose scheduling or dispatching is suspended, whose template names " +
-    "pods that no member has (`PodsFound`), or whose raised partition does not roll pods back " +
-    "(`PodsRolledBack`). Running workloads stay unchanged.",
+    "pods that no member has (`PodsFound`), whose raised partition does not roll pods back " +
+    "(`PodsRolledBack`), or of which a user's rule divides or reports numbers differently from the kind " +
+    "(`DividedOverFleet`, `StatusComplete`). Running workloads stay unchanged.",
   async gather({ lists }) {
     const [bindings, clusterBindings, clusters] = await Promise.all([
       lists.all(ResourceBinding),

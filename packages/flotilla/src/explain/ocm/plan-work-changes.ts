@@ -5,6 +5,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { manifestsOf, refOf } from "../../ocm/work/manifests.ts";
 import type { Manifest } from "../../ocm/work/manifests.ts";
 import { optionsOf } from "../../ocm/work/manifest-options.ts";
+import type { ManifestOptions } from "../../ocm/work/manifest-options.ts";
 import { isOwned } from "../../ocm/work/ownership.ts";
 import { compareFields } from "../../fields/field-changes.ts";
 import type { MemberChange } from "../plan-fleet.ts";
@@ -60,23 +61,40 @@ export function planWorkChanges(
   return planned;
 }
 
-const strategyOf = (work: Work, object: Object, resourceOf: (object: Object) => string | undefined): string => {
+const strategyOf = (work: Work, object: Object, resourceOf: (object: Object) => string | undefined): string =>
+  optionsFor(work, object, resourceOf)?.updateStrategy?.type ?? "Update";
+
+/** How the work applies an object. */
+export function optionsFor(
+  work: Work,
+  object: Object,
+  resourceOf: (object: Object) => string | undefined,
+): ManifestOptions | undefined {
   const { group, version } = parseApiVersion(object.apiVersion);
   const { namespace, name } = object.metadata;
   const meta = { ordinal: 0, group, version, kind: object.kind, resource: resourceOf(object) ?? "", namespace, name };
-  return optionsOf(meta, work.spec.manifestConfigs)?.updateStrategy?.type ?? "Update";
-};
-
-/** The manifests that can be applied. Another API version is only another view of the same object. */
-function byIdentity(work: Work | undefined): Map<string, Object> {
-  const objects = (work ? manifestsOf(work) : []).filter(({ problem }) => problem === undefined);
-  return new Map(
-    objects.map(({ object }) => {
-      const { namespace = "", name } = object.metadata;
-      return [`${parseApiVersion(object.apiVersion).group}/${object.kind}/${namespace}/${name}`, object];
-    }),
-  );
+  return optionsOf(meta, work.spec.manifestConfigs);
 }
+
+/** The manifest of an object; undefined if the work cannot apply one. */
+export function manifestOf(
+  work: Work,
+  { apiVersion, kind, namespace, name }: MemberChange["object"],
+): Manifest | undefined {
+  const id = identityOf({ apiVersion, kind, metadata: { namespace, name } });
+  return appliedOf(work).find(({ object }) => identityOf(object) === id);
+}
+
+/** The manifests that can be applied. */
+const appliedOf = (work: Work | undefined): Manifest[] =>
+  (work ? manifestsOf(work) : []).filter(({ problem }) => problem === undefined);
+
+const byIdentity = (work: Work | undefined): Map<string, Object> =>
+  new Map(appliedOf(work).map(({ object }) => [identityOf(object), object]));
+
+/** Another API version is only another view of the same object. */
+const identityOf = ({ apiVersion, kind, metadata: { namespace = "", name } }: Object): string =>
+  `${parseApiVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
 
 const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
   `${kind} ${namespace ? `${namespace}/` : ""}${name}`;

@@ -2,6 +2,8 @@ export { DEFAULT_BUDGET } from "@flotilla/lua";
 export type { LuaBudget } from "@flotilla/lua";
 export { createLuaEngine } from "./engine.ts";
 export type { LuaEngine } from "./engine.ts";
+export { createQuarantine } from "./quarantine.ts";
+export type { Quarantine } from "./quarantine.ts";
 export type { ScriptOwner } from "./script-owner.ts";
 export { LuaRuntimeError, LuaSyntaxError } from "@flotilla/lua";
 export { DISABLED_FUNCTIONS } from "@flotilla/lua";

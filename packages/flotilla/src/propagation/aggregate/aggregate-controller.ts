@@ -15,6 +15,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { progressTiming } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
+import { findLeftOut, planLeftOut } from "./plan-left-out.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
@@ -61,7 +62,7 @@ export interface AggregateDependencies {
   releaseOf?: ReleaseStandingOf | undefined;
   /** Keys of the bindings whose release is at another point. */
   releaseChanges?: Source<ObjectKey> | undefined;
-  interpreter: Pick<Interpreter, "aggregateStatus" | "conditionSums">;
+  interpreter: Pick<Interpreter, "aggregateStatus" | "conditionSums" | "ownerOf">;
   /** Bindings whose interpreter rules changed. */
   ruleChanges: Source<ObjectKey>;
   reportRuleFailure: ReportRuleFailure;
@@ -173,6 +174,9 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       reportMembersRules(template, failedRules, areAllRead(binding, works));
+      const leftOut = findLeftOut(binding, template, items, deps.interpreter);
+      if (planLeftOut(binding, leftOut, now) !== binding)
+        deps.bindingStatus.set(key, "aggregate-complete", (newest) => planLeftOut(newest, leftOut, now));
       const found = deps.releaseOf?.(template);
       const release = found === "pending" ? undefined : found;
       if (found !== "pending" && planReleased(binding, template, release, now) !== binding)

@@ -10,6 +10,7 @@ import { createStatusWriter } from "@flotilla/controller-runtime";
 import type { EventRecorder, Informers, StatusWriter } from "@flotilla/controller-runtime";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { STATUS_WINDOW_MS } from "../../delivery/status-timing.ts";
+import type { Interpreter } from "../../interpreter/interpreter.ts";
 import type { Templates } from "../templates/templates.ts";
 
 export interface TemplateStatus {
@@ -24,13 +25,14 @@ export interface TemplateStatusDependencies {
   client: Client;
   informers: Informers;
   templates: Pick<Templates, "kindOf">;
+  interpreter: Pick<Interpreter, "ownerOf">;
   events: EventRecorder;
   clock: Clock;
   log: Log;
 }
 
 export function createTemplateStatus(deps: TemplateStatusDependencies): TemplateStatus {
-  const { hub, client, informers, templates, events, clock, log } = deps;
+  const { hub, client, informers, templates, interpreter, events, clock, log } = deps;
   const writers = new Map<string, StatusWriter<KubernetesObject>>();
   /** Writers of deleted kinds with a write in progress. */
   const closing = new Set<StatusWriter<KubernetesObject>>();
@@ -63,8 +65,21 @@ export function createTemplateStatus(deps: TemplateStatusDependencies): Template
           clock,
           windowMs: STATUS_WINDOW_MS,
           log,
-          onRejected: (template, { message }) =>
-            events.record(hub, template, { type: "Warning", reason: "AggregateStatusFailed", message }),
+          onRejected: (template, { message }) => {
+            const owner = interpreter.ownerOf("aggregateStatus", template);
+            events.record(hub, template, {
+              type: "Warning",
+              reason: "AggregateStatusFailed",
+              message:
+                owner === undefined ? message : `the hub rejects the status of AggregateStatus of ${owner}: ${message}`,
+            });
+          },
+          onRecovered: (template) =>
+            events.record(hub, template, {
+              type: "Normal",
+              reason: "AggregateStatusSucceed",
+              message: "Update Resource with AggregatedStatus successfully.",
+            }),
         });
         writers.set(id, writer);
       }

@@ -38,9 +38,17 @@ import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
 import { failureOf, FOREIGN, overQuota, planDispatched } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
-import { MEMBER_DECIDES, planNotice, PODS_FOUND, PODS_ROLLED_BACK, TEMPLATE_FOUND } from "./plan-notice.ts";
+import {
+  DIVIDED_OVER_FLEET,
+  MEMBER_DECIDES,
+  planNotice,
+  PODS_FOUND,
+  PODS_ROLLED_BACK,
+  TEMPLATE_FOUND,
+} from "./plan-notice.ts";
+import { replacedIn } from "./replaced-division.ts";
 import type { Notice } from "./plan-notice.ts";
-import { memberDecidesNotice, orphanNotice, rolledBackNotice } from "./render-notices.ts";
+import { memberDecidesNotice, orphanNotice, replacedNotice, rolledBackNotice } from "./render-notices.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -50,7 +58,17 @@ export interface DispatchDependencies {
   templates: Pick<Templates, "get">;
   /** Keys of the bindings whose template changed. */
   templateChanges: Source<ObjectKey>;
-  interpreter: Pick<Interpreter, "divide" | "replicas" | "components" | "levelOf" | "retainedFields" | "ownerOf">;
+  interpreter: Pick<
+    Interpreter,
+    | "divide"
+    | "replacedDivision"
+    | "replacedReplicas"
+    | "replicas"
+    | "components"
+    | "levelOf"
+    | "retainedFields"
+    | "ownerOf"
+  >;
   quotaRoom: QuotaRoom;
   /** Whether multi-component workloads are placed as a whole. */
   countsComponents: boolean;
@@ -231,6 +249,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       notice(binding, key, MEMBER_DECIDES, memberDecidesNotice(plan.retained, owner));
       notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
       notice(binding, key, PODS_ROLLED_BACK, rolledBackNotice(plan.unreturned));
+      notice(binding, key, DIVIDED_OVER_FLEET, replacedNotice(await replacedIn(binding, template, deps.interpreter)));
       const changes = await write(binding, key, desired, signal);
       if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });

@@ -12,6 +12,8 @@ export const MEMBER_DECIDES = "MemberDecides";
 export const PODS_FOUND = "PodsFound";
 /** Whether the pods that a raised partition asks for are rolled back. */
 export const PODS_ROLLED_BACK = "PodsRolledBack";
+/** Whether the numbers of the template count over the fleet, whatever rules users have. */
+export const DIVIDED_OVER_FLEET = "DividedOverFleet";
 /** Whether the hub has the template of a binding that nothing owns. */
 export const TEMPLATE_FOUND = "TemplateFound";
 
@@ -25,6 +27,11 @@ export interface Notice {
 const RESOLVED: Readonly<Record<string, Notice>> = {
   [MEMBER_DECIDES]: { status: "False", reason: "NoRule", message: "The template decides on all members." },
   [PODS_FOUND]: { status: "True", reason: "AllFound", message: "No pod is named that members do not have." },
+  [DIVIDED_OVER_FLEET]: {
+    status: "True",
+    reason: "AsKind",
+    message: "The numbers of the template are divided as its kind divides them.",
+  },
   [TEMPLATE_FOUND]: { status: "True", reason: "Found", message: "The hub has the template." },
   [PODS_ROLLED_BACK]: {
     status: "True",

@@ -20,6 +20,10 @@ export function memberDecidesNotice(
   };
 }
 
+/** `replaced` are the messages of `findReplaced`. */
+export const replacedNotice = (replaced: readonly string[]): Notice | undefined =>
+  replaced.length === 0 ? undefined : { status: "False", reason: "ReplacedByRule", message: replaced.join("; ") };
+
 /** Part of the message, by which others recognise it. */
 export const NOT_ROLLED_BACK = "not rolled back from the release";
 /** Names in a message; the rest is counted. */

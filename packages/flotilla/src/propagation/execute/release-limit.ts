@@ -3,11 +3,12 @@
  * member's partition, pause, strategy or replicas, and the copy brings another pod template. Pure.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, isObject } from "@flotilla/base";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { exceededByCreation, letThrough, ROLLOUT_STAGE } from "@flotilla/openkruise";
+import { equalJson } from "@flotilla/base";
+import type { DeepReadonly, Json } from "@flotilla/base";
+import { exceededByCreation, ROLLOUT_STAGE } from "@flotilla/openkruise";
 import { holdsIn } from "../../delivery/matches-desired.ts";
 import { StoppedWriteError } from "../../delivery/stopped-write.ts";
+import { podsOf, reachedPods, RELEASE_LIMITS, specOf, valueAt } from "../../interpreter/release-reach.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
 
@@ -21,25 +22,11 @@ export interface ExceededRelease {
   askedPods: number;
 }
 
-/** Fields that limit a release, with the ones that decide how many pods it reaches first. */
-const LIMITS: readonly (readonly string[])[] = [
-  ["updateStrategy", "rollingUpdate", "partition"],
-  ["updateStrategy", "partition"],
-  ["updateStrategy", "manualUpdate", "partitions"],
-  ["updateStrategy", "rollingUpdate", "paused"],
-  ["updateStrategy", "paused"],
-  ["paused"],
-  ["updateStrategy", "type"],
-  ["replicas"],
-];
-/** Stands for the pods of a kind whose copies do not say how many there are, such as a DaemonSet. */
-const NOMINAL_PODS = 100;
-
 /** `asked` is the copy, `retained` the copy after the rule, `observed` the member's object. */
 export function exceededRelease(asked: Copy, retained: Copy, observed: Copy): ExceededRelease | undefined {
   if (asked === retained) return undefined;
   const [want, next, now] = [specOf(asked), specOf(retained), specOf(observed)];
-  const path = LIMITS.find((each) => !equalJson(valueAt(want, each), valueAt(next, each)));
+  const path = RELEASE_LIMITS.find((each) => !equalJson(valueAt(want, each), valueAt(next, each)));
   if (!path || holdsIn(next["template"], now["template"])) return undefined;
   const askedPods = reachedPods(want);
   // A copy that keeps nothing back limits nothing.
@@ -68,7 +55,7 @@ export function limitsOnMember(
   observed: Copy,
 ): { path: string; before: Json | undefined; after: Json | undefined }[] {
   const [want, now] = [specOf(asked), specOf(observed)];
-  return LIMITS.filter((path) => {
+  return RELEASE_LIMITS.filter((path) => {
     const value = valueAt(want, path);
     return value !== undefined && !holdsIn(value, valueAt(now, path));
   }).map((path) => ({ path: `spec.${path.join(".")}`, before: valueAt(want, path), after: valueAt(now, path) }));
@@ -105,31 +92,3 @@ export function renderExceeded({ path, asked, kept, pods, askedPods }: ExceededR
 }
 
 const text = (value: Json | undefined): string => (value === undefined ? "unset" : JSON.stringify(value));
-
-const specOf = (object: Copy): JsonObject => {
-  const { spec } = object as { spec?: unknown };
-  return isObject(spec) ? spec : {};
-};
-
-function valueAt(spec: JsonObject, path: readonly string[]): Json | undefined {
-  let value: unknown = spec;
-  for (const key of path) value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-  return value as Json | undefined;
-}
-
-const podsOf = ({ replicas }: JsonObject): number => (typeof replicas === "number" ? replicas : NOMINAL_PODS);
-
-/** The pods that get the copy's pod template. */
-function reachedPods(spec: JsonObject): number {
-  const at = (...path: string[]): Json | undefined => valueAt(spec, path);
-  const isPaused = [at("updateStrategy", "rollingUpdate", "paused"), at("updateStrategy", "paused"), at("paused")];
-  if (isPaused.includes(true) || at("updateStrategy", "type") === "OnDelete") return 0;
-  const pods = podsOf(spec);
-  const subsets = at("updateStrategy", "manualUpdate", "partitions");
-  if (isObject(subsets)) {
-    const kept = Object.values(subsets).reduce<number>((sum, each) => sum + (typeof each === "number" ? each : 0), 0);
-    return Math.max(0, pods - kept);
-  }
-  const partition = at("updateStrategy", "rollingUpdate", "partition") ?? at("updateStrategy", "partition");
-  return letThrough(typeof partition === "number" || typeof partition === "string" ? partition : undefined, pods);
-}

@@ -6,13 +6,17 @@ export interface JobToDivide {
   readonly spec?: { readonly completions?: number | null };
 }
 
-/** Completions per cluster, sorted by name; undefined for a Job without completions. */
+/**
+ * Completions per cluster, sorted by name; undefined for a Job without completions. `tieBreaker` defaults to the Job's uid,
+ * as in Karmada.
+ */
 export function divideCompletions(
   job: JobToDivide,
   targets: readonly Readonly<ClusterReplicas>[],
+  tieBreaker: string | undefined = job.metadata.uid,
 ): ClusterReplicas[] | undefined {
   const completions = job.spec?.completions;
   if (completions === undefined || completions === null) return undefined;
   const weights = targets.map(({ name, replicas }) => ({ name, weight: replicas }));
-  return divideByWeight(completions, weights, { uid: job.metadata.uid });
+  return divideByWeight(completions, weights, { uid: tieBreaker });
 }

@@ -17,6 +17,7 @@ import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
 import { countOf, finishOf, isJobFinished } from "@flotilla/kubernetes";
 import { targetsOf } from "../bindings/target-clusters.ts";
 import { divideByWeight } from "../replicas/webster.ts";
+import { tieBreakerOf } from "../replicas/tie-breaker.ts";
 import { divideCompletions, type JobToDivide } from "./job-completions.ts";
 import { runsAgain } from "./finished-run.ts";
 import { formatJobRecord, parseJobRecord, type JobRecord, type JobRecordEntry } from "./job-record.ts";
@@ -206,14 +207,15 @@ function freshCompletions({ binding, job, fresh, rest, isOver, live, record }: F
   }
   // Without parallelism no pod starts anywhere; it may be raised later.
   const isPaused = fresh.every(({ replicas }) => replicas === 0);
+  const tieBreaker = tieBreakerOf(binding.spec.resource);
   const divided =
     isWhole(binding) || isPaused
       ? divideByWeight(
           rest,
           fresh.map(({ name }) => ({ name, weight: 1 })),
-          { uid: job.metadata.uid },
+          { uid: tieBreaker },
         )
-      : (divideCompletions({ metadata: job.metadata, spec: { completions: rest } }, fresh) ?? []);
+      : (divideCompletions({ metadata: job.metadata, spec: { completions: rest } }, fresh, tieBreaker) ?? []);
   const shares = new Map(divided.map(({ name, replicas }) => [name, replicas]));
   return fresh.map(({ name }) => [name, shares.get(name) ?? 0]);
 }

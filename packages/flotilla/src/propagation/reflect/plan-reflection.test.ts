@@ -68,7 +68,7 @@ test("an object whose status rule fails keeps its last status, and its Work name
 
   expect(after.status?.manifestStatuses?.[0]?.status).toEqual(before.status?.manifestStatuses?.[0]?.status);
   expect(after.status?.conditions).toContainEqual(
-    expect.objectContaining({ type: "Healthy", status: "False", message: "1 of 2 pods is not ready" }),
+    expect.objectContaining({ type: "Healthy", status: "False", message: "1 of 2 pods is not ready; no such field" }),
   );
   expect(interpretedOf(after)).toMatchObject({
     status: "False",
@@ -133,8 +133,8 @@ test("a Work is unhealthy since the last progress, and healthy again when its po
 
   expect(conditions).toMatchObject([
     { status: "False", message: "2 of 2 pods are not ready", lastTransitionTime: times[0] },
-    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
-    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
+    { status: "False", message: "1 of 2 pods is not ready; no such field", lastTransitionTime: times[1] },
+    { status: "False", message: "1 of 2 pods is not ready; no such field", lastTransitionTime: times[1] },
     { status: "True", lastTransitionTime: times[3] },
   ]);
 });

@@ -40,7 +40,10 @@ export interface MemberRuleFailure {
   message: string;
 }
 
-export type ReadingRules = Pick<Interpreter, "reflectStatus" | "replacedGenerations" | "conditionSums" | "health">;
+export type ReadingRules = Pick<
+  Interpreter,
+  "reflectStatus" | "replacedGenerations" | "conditionSums" | "health" | "ownerOf"
+>;
 
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
@@ -55,7 +58,7 @@ export async function readObject(
     } catch (error) {
       if (!(error instanceof InterpretError)) throw error;
       onFailure(reason, error);
-      failure ??= { reason, message: error.message };
+      failure = failure ? withMessage(failure, error.message) : { reason, message: error.message };
       return undefined;
     }
   };
@@ -68,15 +71,23 @@ export async function readObject(
       new InterpretError(`the fields ${omitted.join(", ")} of the status are not reflected: each ${INEXACT_INTEGER}`),
     );
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
-  const unhealthy = whyUnhealthy(object, health);
+  const unhealthy = whyUnhealthy(object, health, interpreter.ownerOf("isHealthy", object));
   return {
     status: isObject(status) ? withMemberConditions(status, object, interpreter) : undefined,
     health: health ?? "Unknown",
     releaseStep: observedStep(object),
-    verdict: unhealthy ? { status: "False", ...unhealthy } : failure && { status: "Unknown", ...failure },
+    verdict: unhealthy
+      ? { status: "False", ...(failure ? withMessage(unhealthy, failure.message) : unhealthy) }
+      : failure && { status: "Unknown", ...failure },
     failure,
   };
 }
+
+/** Everything that is wrong is named, also if one condition reports it. */
+const withMessage = <T extends { message: string }>(first: T, second: string): T => ({
+  ...first,
+  message: `${first.message}; ${second}`,
+});
 
 /** Unset until the member's controller has observed the copy: what it reports is of an earlier one. */
 function observedStep({ metadata, ...object }: DeepReadonly<KubernetesObject>): string | undefined {

@@ -7,6 +7,7 @@
  * unless its policy enables the return (`return-to-affinity.ts`).
  */
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
+import { tieBreakerOf } from "../replicas/tie-breaker.ts";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import { isPurgedDirectly } from "../bindings/target-clusters.ts";
 import { isFresh, type AssignedCluster } from "./assign.ts";
@@ -186,10 +187,7 @@ function tryTerms(
   let failure: Extract<CycleResult, { ok: false }> | undefined;
   for (const affinity of terms) {
     const { spec, status } = input.binding;
-    const { kind, namespace = "", name: template } = spec.resource;
-    // A name is known before an object is created, so that a plan for a new object is what happens, and stays the same
-    // when it is created again.
-    const tieBreaker = `${kind}/${namespace}/${template}`;
+    const tieBreaker = tieBreakerOf(spec.resource);
     const result = scheduleCycle({ ...input, spec, status, affinity, tieBreaker, named });
     const name = affinity?.name;
     if (result.ok)
