@@ -28,6 +28,7 @@ import type { FleetSnapshot } from "@flotilla/flotilla";
 import { inApplyOrder, isClaimed, isDefinition, isNeededFirst, mayPrecedePolicies } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
+import { withoutAllocated } from "./without-allocated.ts";
 
 type Given = DeepReadonly<KubernetesObject>;
 type Writer = Pick<Client, "get" | "create" | "patch" | "apply">;
@@ -145,7 +146,8 @@ async function findUnclaimed(
 
 async function tryOne(dry: Writer, manifest: Manifest, signal: AbortSignal): Promise<Applied | Manifest> {
   try {
-    return await applyOne(dry, manifest, "trying", signal);
+    const applied = await applyOne(dry, manifest, "trying", signal);
+    return { ...applied, object: withoutAllocated(applied.object, [applied.before, manifest.given]) };
   } catch (error) {
     if (error instanceof FlotillaError && isAnsweredElsewhere(error.cause)) return manifest;
     throw error;

@@ -2,8 +2,9 @@
  * Shows a plan as it ends on members that decide the replicas of an object themselves: an autoscaler there scales it, or
  * its label says that the member's replicas stay.
  */
-import { HUB, isNotFound } from "@flotilla/apimachinery";
-import { isObject, messageOf } from "@flotilla/base";
+import { gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import { messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -34,19 +35,27 @@ export async function withAutoscaled(
   planned: PlanChanges,
   deps: Dependencies,
 ): Promise<PlanChanges & { notes: string[] }> {
-  const scaled = planned.changes.filter(
+  const announced = withScalers(plan, planned.changes);
+  const scaled = announced.filter(
     ({ action, fields }) => action === "update" && fields.some(({ path }) => path === REPLICAS),
   );
-  if (scaled.length === 0) return { ...planned, notes: [] };
+  const created = announced.filter(
+    (change) => change.action === "create" && replicasOf(copyOf(plan, change)) !== undefined,
+  );
+  if (scaled.length + created.length === 0) return { ...planned, changes: announced, notes: [] };
   const [{ found }, { lists, unread }] = await Promise.all([
     readMemberObjects(deps, scaled),
-    readAutoscalers(deps, scaled),
+    readAutoscalers(deps, [...scaled, ...created]),
   ]);
   const notes = [...unread].map(
     ([cluster, reason]) =>
       `${cluster}: not checked whether an autoscaler there decides the replicas of what changes: ${reason}`,
   );
-  const changes = planned.changes.flatMap((change) => {
+  const changes = announced.flatMap((change) => {
+    if (change.action === "create") {
+      const decider = autoscalerOf(change.object, lists.get(placeOf(change)) ?? []);
+      return [decider === undefined ? change : withNote(change, `${REPLICAS} is left to ${decider} there`)];
+    }
     const observed = replicasOf(found.get(change));
     const wanted = change.fields.find(({ path }) => path === REPLICAS)?.after;
     if (observed === undefined || observed === wanted) return [change];
@@ -54,19 +63,37 @@ export async function withAutoscaled(
     if (decider === undefined) return [change];
     const note = `${REPLICAS} is left to ${decider}: ${observed}`;
     const fields = change.fields.filter(({ path }) => path !== REPLICAS);
-    if (fields.length > 0 || change.more !== undefined)
-      return [{ ...change, fields, note: [change.note, note].filter(Boolean).join("; ") }];
+    if (fields.length > 0 || change.more !== undefined) return [withNote({ ...change, fields }, note)];
     notes.push(`${titleOf(change)} on ${change.cluster} stays: ${note}, the hub asks for ${JSON.stringify(wanted)}`);
     return [];
   });
   return { changes, problems: planned.problems, notes };
 }
 
+/** Copies of autoscalers say what they scale: the plan cannot know how much. */
+const withScalers = (plan: FleetPlan, changes: readonly MemberChange[]): MemberChange[] =>
+  changes.map((change) => {
+    const { apiVersion, kind } = change.object;
+    const isScaler = kind === HorizontalPodAutoscaler.kind && gvkOf({ apiVersion, kind }).group === "autoscaling";
+    if (!isScaler || change.action === "delete") return change;
+    const { scaleTargetRef } = (copyOf(plan, change) as DeepReadonly<HorizontalPodAutoscaler> | undefined)?.spec ?? {};
+    return scaleTargetRef
+      ? withNote(change, `it decides the replicas of ${scaleTargetRef.kind} ${scaleTargetRef.name} there`)
+      : change;
+  });
+
+const withNote = (change: MemberChange, note: string): MemberChange => ({
+  ...change,
+  note: [change.note, note].filter(Boolean).join("; "),
+});
+
+const copyOf = (plan: FleetPlan, change: MemberChange): DeepReadonly<KubernetesObject> | undefined =>
+  worksOf(plan, change).after?.spec.workload?.manifests?.[0] as unknown as DeepReadonly<KubernetesObject> | undefined;
+
 /** Who decides the replicas on the member, instead of the hub. */
 function deciderOf(plan: FleetPlan, change: MemberChange, autoscalers: Autoscalers): string | undefined {
-  const [copy] = worksOf(plan, change).after?.spec.workload?.manifests ?? [];
-  const { labels } = isObject(copy?.["metadata"]) ? copy["metadata"] : {};
-  if (isObject(labels) && labels[RETAIN_REPLICAS] === "true") return `the member by the label ${RETAIN_REPLICAS}`;
+  if (copyOf(plan, change)?.metadata.labels?.[RETAIN_REPLICAS] === "true")
+    return `the member by the label ${RETAIN_REPLICAS}`;
   return autoscalerOf(change.object, autoscalers);
 }
 

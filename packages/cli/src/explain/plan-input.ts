@@ -20,13 +20,16 @@ import {
 import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
+import { competingPolicies } from "./competing-policies.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import { splitFinishedCopies } from "./finished-copies.ts";
 import { withAutoscaled } from "./autoscaled-changes.ts";
 import { withExisting } from "./existing-changes.ts";
+import { federatedScaling } from "./federated-scaling.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
+import { laterEffects } from "./later-effects.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
 import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
 import { quotaProblems } from "./member-quotas.ts";
@@ -35,6 +38,7 @@ import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { releasesIn } from "./planned-releases.ts";
 import type { PlannedRelease } from "./planned-releases.ts";
+import { versionsBetween } from "./versions-between.ts";
 import { planOcmChanges } from "./work-changes.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 
@@ -146,15 +150,20 @@ export async function planManifests(
     const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const { notes: scaled, ...ended } = await withAutoscaled(plan, retained, { client, clock, signal });
     const rooms = await quotaProblems(plan, ended.changes, { client, interpreter, clock, signal });
-    const works = await planOcmChanges(client, applied, signal);
+    const works = await planOcmChanges({ client, clock, signal }, applied);
+    const later = laterEffects(applied);
+    const hub = hubChangesOf(applied);
     const notes = [
       ...unknown.map(
         (object) =>
           `${titleOf(object)}: not planned, because an aggregated API server answers for ${object.apiVersion}; it is applied as it is`,
       ),
       ...unselected(plan, applied),
+      ...competingPolicies(plan.templates, applied),
+      ...versionsBetween(plan.templates, snapshot.quotas, applied),
       ...moved.notes,
       ...works.notes,
+      ...later.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -162,10 +171,14 @@ export async function planManifests(
       ...existing,
       ...kept,
       ...scaled,
+      ...(await federatedScaling(
+        client,
+        [...hub, ...ended.changes].map(({ object }) => object),
+        signal,
+      )),
       ...rooms.notes,
       ...(note === undefined ? [] : [note]),
     ];
-    const hub = hubChangesOf(applied);
     const undelivered = asked.flatMap((each) =>
       undeliveredProblems(each, planned.changes).map((message) => ({ resource: titleOf(each.template), message })),
     );
@@ -178,7 +191,7 @@ export async function planManifests(
       // A rule that only the hub can run may make something of any change of the hub.
       unplanned: [
         ...unknown.map(titleOf),
-        ...works.unplanned,
+        ...later.unplanned,
         ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
       ],
       notes,

@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
-import { keeperOf, planRetained } from "@flotilla/flotilla";
+import { keeperOf, planRetained, planSetLater } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange } from "@flotilla/flotilla";
 import type { PlanChanges } from "./own-changes.ts";
 import { readMemberObjects } from "./read-member-objects.ts";
@@ -28,11 +28,12 @@ export async function withRetained(
   deps: Dependencies,
 ): Promise<RetainedChanges> {
   const { interpreter } = deps;
-  const kept = planned.changes.filter((change) => keeperOf(change, interpreter) !== undefined);
-  if (kept.length === 0) return { ...planned, notes: [] };
+  const announced = await Promise.all(planned.changes.map((change) => withSetLater(plan, change, interpreter)));
+  const kept = announced.filter((change) => keeperOf(change, interpreter) !== undefined);
+  if (kept.length === 0) return { ...planned, changes: announced, notes: [] };
   const { found: observed } = await readMemberObjects(deps, kept);
   const result: RetainedChanges = { changes: [], problems: [...planned.problems], notes: [] };
-  for (const change of planned.changes) {
+  for (const change of announced) {
     const keeper = keeperOf(change, interpreter);
     const object = observed.get(change);
     if (keeper !== undefined && object) await addCorrected(result, plan, change, object, interpreter);
@@ -43,6 +44,22 @@ export async function withRetained(
       );
   }
   return result;
+}
+
+async function withSetLater(
+  plan: FleetPlan,
+  change: MemberChange,
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">,
+): Promise<MemberChange> {
+  if (change.action !== "create") return change;
+  try {
+    const later = await planSetLater(plan, change, interpreter);
+    return later === undefined ? change : { ...change, note: [change.note, later].filter(Boolean).join("; ") };
+  } catch (error) {
+    // A rule may need what only the member has.
+    if (error instanceof InterpretError) return change;
+    throw error;
+  }
 }
 
 async function addCorrected(

@@ -5,17 +5,18 @@
 import { ApiError, gvkOf, HUB, isAnsweredElsewhere, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
-import type { DeepReadonly } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import { createKindResolver, UnknownKindError } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { manifestsOf, planWorkChanges } from "@flotilla/flotilla";
+import { manifestsOf, planTakenManifest, planWorkChanges } from "@flotilla/flotilla";
 import type { MemberChange } from "@flotilla/flotilla";
 import { Namespace } from "@flotilla/kubernetes";
-import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import { ManifestWork } from "@flotilla/ocm";
 import { isForbidden } from "../members/members-places.ts";
 import type { Applied } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import type { PlanProblem } from "./own-changes.ts";
+import { readMemberObjects } from "./read-member-objects.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
 type Work = DeepReadonly<ManifestWork>;
@@ -24,18 +25,16 @@ export interface OcmChanges {
   changes: MemberChange[];
   problems: PlanProblem[];
   notes: string[];
-  /** Changed objects whose effect on members is not planned. */
-  unplanned: string[];
 }
 
 const TRIED = { fieldManager: "kubectl", force: true, fieldValidation: "Strict" } as const;
 
 export async function planOcmChanges(
-  client: Client,
+  deps: { client: Client; clock: Clock; signal: AbortSignal },
   applied: readonly Applied[],
-  signal: AbortSignal,
 ): Promise<OcmChanges> {
-  const planned: OcmChanges = { changes: [], problems: [], notes: [], unplanned: [] };
+  const { client, signal } = deps;
+  const planned: OcmChanges = { changes: [], problems: [], notes: [] };
   const changed = applied.filter(({ outcome }) => outcome !== "unchanged");
   const works = changed.filter(({ object }) => isOf(ManifestWork, object));
   const kinds = await kindsOf(
@@ -48,17 +47,42 @@ export async function planOcmChanges(
       object as Work,
       (manifest) => kinds.get(idOf(manifest))?.plural,
     );
-    planned.changes.push(...changes);
     planned.notes.push(...notes);
+    await addTaken(planned, object as Work, changes, (manifest) => kinds.get(idOf(manifest))?.plural, deps);
     planned.problems.push(...(await tryManifests(client, object, kinds, signal)));
   }
-  planned.unplanned = changed
-    .filter(({ object }) => isOf(ManifestWorkReplicaSet, object) || isOf(OcmPlacement, object))
-    .map(({ object }) => titleOf(object));
-  for (const title of planned.unplanned)
-    planned.notes.push(`${title}: the plan does not cover the ManifestWorks that follow from it`);
   return planned;
 }
+
+/** Adds the changes as they end on a member that already has an object of that name. */
+async function addTaken(
+  planned: OcmChanges,
+  work: Work,
+  changes: readonly MemberChange[],
+  resourceOf: (object: Object) => string | undefined,
+  deps: { client: Client; clock: Clock; signal: AbortSignal },
+): Promise<void> {
+  const created = changes.filter(({ action }) => action === "create");
+  const { found, unread } = await readMemberObjects(deps, created);
+  for (const change of changes) {
+    const observed = found.get(change);
+    const ended = observed && (await planTakenManifest(work, change, observed, resourceOf));
+    if (!ended) planned.changes.push(change);
+    else if (ended.outcome === "change") planned.changes.push(ended.change);
+    else if (ended.outcome === "none") planned.notes.push(`${titleOf(withMetadata(change))}: ${ended.note}`);
+    else planned.problems.push({ resource: titleOf(work), message: ended.message });
+  }
+  for (const [cluster, { changes: left, reason }] of unread)
+    planned.notes.push(
+      `${cluster}: not checked whether it already has ${left.map((change) => titleOf(withMetadata(change))).join(", ")}: ${reason}`,
+    );
+}
+
+const withMetadata = ({ object: { apiVersion, kind, namespace, name } }: MemberChange): Object => ({
+  apiVersion,
+  kind,
+  metadata: { namespace, name },
+});
 
 /** What the hub rejects of the manifests inside a work. Manifests that the hub cannot check are left to the member. */
 async function tryManifests(

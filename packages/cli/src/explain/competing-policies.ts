@@ -1,0 +1,52 @@
+/**
+ * Names the resources that several changed policies select: the policy that the hub reads first may claim them, and a plan
+ * does not know which that is. Pure.
+ */
+import { gvkOf } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
+import type { DeepReadonly } from "@flotilla/base";
+import { matchesResource } from "@flotilla/flotilla";
+import type { TemplatePlan } from "@flotilla/flotilla";
+import { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
+import type { Applied } from "./apply-input.ts";
+
+type Object = DeepReadonly<KubernetesObject>;
+type Policy = DeepReadonly<PropagationPolicy>;
+
+export function competingPolicies(
+  templates: readonly Pick<TemplatePlan, "template">[],
+  applied: readonly Applied[],
+): string[] {
+  const changed = applied.filter(
+    ({ object, outcome }) =>
+      outcome !== "unchanged" &&
+      gvkOf(object).group === PropagationPolicy.group &&
+      (object.kind === PropagationPolicy.kind || object.kind === ClusterPropagationPolicy.kind),
+  );
+  if (changed.length < 2) return [];
+  return templates.flatMap(({ template }) => {
+    const names = changed
+      .filter(({ before, object }) => [before, object].some((policy) => policy && selects(policy, template)))
+      .map(({ object }) => titleOf(object));
+    return names.length < 2
+      ? []
+      : [
+          `${titleOf(template)}: ${names.join(" and ")} change together and select it, so another of them than planned ` +
+            "may claim it with what it depends on: the first that the hub reads; apply them one after the other to be certain",
+        ];
+  });
+}
+
+/** Of a policy before and after, and whatever the version of the selector. */
+function selects(policy: Object, template: Object): boolean {
+  const { namespace } = policy.metadata;
+  if (namespace && template.metadata.namespace && namespace !== template.metadata.namespace) return false;
+  return (policy as Policy).spec.resourceSelectors.some(
+    (selector) =>
+      gvkOf(selector).group === gvkOf(template).group &&
+      matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]),
+  );
+}
+
+const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
+  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
