@@ -7,76 +7,34 @@ import { expect, test } from "vitest";
 import { RolloutStrategy } from "@flotilla/flotilla";
 import { CloneSet } from "@flotilla/openkruise";
 import { runs } from "@flotilla/testing/runs.ts";
+import type { FleetStatus } from "../../packages/cli/src/status/fleet-status.ts";
 import { hasProblems, problemsOfStatus } from "./health-fleet.ts";
 import { runCommand } from "./run-command.ts";
-import { GUIDE_HEALTH, GUIDE_RULES, startRulesFleet } from "./rules-fleet.ts";
+import { CATALOG, customizationsOf, NAMES, QUARANTINE, ruleOf } from "./rules-catalog.ts";
+import type { Names } from "./rules-catalog.ts";
+import { startRulesFleet } from "./rules-fleet.ts";
 
 const RUNS = runs(10);
 const SETTLED_MS = 30_000;
-
-const lua = (name: string, parameters: string, body: string): { luaScript: string } => ({
-  luaScript: `function ${name}(${parameters})\n${body}\nend`,
-});
-const retain = (body: string) => ({ retention: lua("Retain", "desired, observed", `${body}\nreturn desired`) });
-const reflect = (body: string) => ({ statusReflection: lua("ReflectStatus", "object", body) });
-const revise = (body: string) => ({
-  replicaResource: { jsonPath: ".spec.replicas" },
-  replicaRevision: lua("ReviseReplica", "desired, count", `${body}\nreturn desired`),
-});
-
-/** By operation: rules that users write, rules that keep too much, return the wrong type, throw or return nothing. */
-const CATALOG: readonly Readonly<Record<string, object>>[] = [
-  {
-    none: {},
-    paths: { replicas: GUIDE_RULES.replicas, scale: GUIDE_RULES.scale },
-    plain: revise("desired.spec.replicas = count"),
-    "too many": revise("desired.spec.replicas = count * 2"),
-    unchanged: revise(""),
-    throws: revise("error('no revision')"),
-    "a text": { ...revise(""), replicaResource: lua("GetReplicas", "object", "return 'ten'") },
-  },
-  {
-    none: {},
-    path: { statusReflection: GUIDE_RULES.statusReflection },
-    "with generations": reflect(
-      "local status = object.status or {}\nstatus.generation = object.metadata.generation\nstatus.resourceTemplateGeneration = tonumber(object.metadata.annotations['resourcetemplate.karmada.io/generation'])\nreturn status",
-    ),
-    throws: reflect("return object.status.nothing.here"),
-    "a text": reflect("return 'fine'"),
-  },
-  {
-    none: {},
-    guide: GUIDE_HEALTH,
-    throws: { healthInterpretation: lua("InterpretHealth", "object", "error('ill')") },
-    "a number": { healthInterpretation: lua("InterpretHealth", "object", "return 1") },
-  },
-  {
-    none: {},
-    "another field": retain("desired.spec.minReadySeconds = observed.spec.minReadySeconds"),
-    paths: { retention: GUIDE_RULES.retention },
-    partition: retain("desired.spec.updateStrategy.partition = observed.spec.updateStrategy.partition"),
-    replicas: retain("desired.spec.replicas = observed.spec.replicas"),
-    template: retain("desired.spec.template = observed.spec.template"),
-    everything: retain("desired.spec = observed.spec"),
-    "a constant": retain("desired.spec.updateStrategy.partition = 0"),
-    throws: retain("error('no retention')"),
-    nothing: { retention: lua("Retain", "desired, observed", "return nil") },
-  },
-];
+/** A copy may be unhealthy for some minutes before that counts as a problem. */
+const LASTING_MS = 900_000;
 
 type Step =
   | { do: "image" | "partition"; partition: number }
   | { do: "scale"; replicas: number }
-  | { do: "rules"; names: readonly string[] }
+  | { do: "rules"; names: Names }
   | { do: "no rules" };
 
 /** Most operations have no rule of the user: otherwise nearly every set has a rule that stops everything. */
-const rules: fc.Arbitrary<readonly string[]> = fc.tuple(
-  ...CATALOG.map((operation) =>
-    fc.oneof(
-      { weight: 1, arbitrary: fc.constant("none") },
-      { weight: 1, arbitrary: fc.constantFrom(...Object.keys(operation)) },
-    ),
+const rules: fc.Arbitrary<Names> = fc.record(
+  Object.fromEntries(
+    Object.entries(CATALOG).map(([operation, given]) => [
+      operation,
+      fc.oneof(
+        { weight: 1, arbitrary: fc.constant("none") },
+        { weight: 1, arbitrary: fc.constantFrom(...Object.keys(given)) },
+      ),
+    ]),
   ),
 );
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -102,8 +60,8 @@ test("with any rules, a release reaches no more pods than requested, sends no te
   );
 
   // Seeds once found these: a release that a rule kept from the members, changed meanwhile, began with a step back.
-  const examples: [readonly string[], number, Step[]][] = ["nothing", "a constant"].map((rule) => [
-    ["none", "none", "none", rule],
+  const examples: [Names, number, Step[]][] = ["nothing", "a constant"].map((rule) => [
+    { retain: rule },
     1,
     [{ do: "partition", partition: 3 }, { do: "no rules" }],
   ]);
@@ -116,8 +74,77 @@ test("with any rules, a release in waves updates no more pods than its first wav
   await expect(fc.assert(property, { numRuns: Math.ceil(RUNS / 2) })).resolves.toBeUndefined();
 });
 
-async function playWaves(names: readonly string[], pods: number): Promise<void> {
-  const fleet = await startRulesFleet();
+test("every unsound rule is named with what is wrong by status and why, and no sound rule is", async () => {
+  const property = fc.asyncProperty(rules, nameRules);
+
+  await expect(fc.assert(property, { numRuns: RUNS })).resolves.toBeUndefined();
+});
+
+/** Without the advice. */
+function problemsOfWhy(text: string): string[] {
+  const lines = text.split("\n");
+  const start = lines.indexOf("PROBLEMS");
+  return lines.slice(start + 1, lines.indexOf("", start)).filter((line) => !line.trim().startsWith("→"));
+}
+
+async function nameRules(names: Names): Promise<void> {
+  const fleet = await startRulesFleet({ quarantine: QUARANTINE });
+  // Dependencies are interpreted if they are propagated only.
+  await fleet.touchPolicy();
+  await fleet.customize(customizationsOf(names));
+  await fleet.release({ image: "web:2", partition: 4 });
+  await fleet.run(LASTING_MS);
+
+  const why = problemsOfWhy((await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text);
+  // Text without a terminal ends after some hundred characters of an object.
+  const { unhealthy } = JSON.parse((await runCommand(fleet, "status", "-n", "shop", "-o", "json")).text) as FleetStatus;
+  const status = unhealthy.worst.map(({ reason }) => reason);
+  const unnamed = Object.entries(names).flatMap(([operation, name]) => {
+    const { wrong, isReported } = ruleOf(operation, name);
+    const about = (lines: readonly string[]): string[] => lines.filter((line) => NAMES[operation]?.test(line));
+    const isNamed = (line: string): boolean =>
+      wrong?.test(line) === true && line.includes("ResourceInterpreterCustomization mine");
+    const title = `${operation}: ${name}`;
+    if (wrong === undefined)
+      return isReported
+        ? []
+        : [...about(why), ...about(status)].map((line) => `${title} is sound, and is named: ${line}`);
+    if (isMasked(operation, names)) return [];
+    return Object.entries({ why, status }).flatMap(([command, lines]) =>
+      about(lines).some(isNamed) ? [] : [`${command} does not name ${title}`],
+    );
+  });
+  expect(unnamed, [...why, ...status].join("\n")).toEqual([]);
+  await fleet.stop();
+}
+
+/** Whether another rule keeps this one from having an effect. */
+function isMasked(operation: string, names: Names): boolean {
+  const other = (of: string) => ruleOf(of, names[of] ?? "none");
+  const hasNoPods = names["replicas"] === "none at all";
+  const isUndispatched = other("replicas").wrong !== undefined && "replicaRevision" in other("replicas").customizations;
+  switch (operation) {
+    case "health":
+      // Pods that are not as asked for are the nearer reason.
+      return (
+        names["health"] === "never" &&
+        (other("replicas").wrong ?? other("retain").wrong ?? other("retain").isReported) !== undefined
+      );
+    case "reflect":
+      // The hub sums what the user's rule sums, and only of healthy members.
+      return (
+        other("reflect").fails !== true &&
+        (hasNoPods || names["aggregate"] !== "none" || other("health").wrong !== undefined)
+      );
+    case "retain":
+      return isUndispatched;
+    default:
+      return false;
+  }
+}
+
+async function playWaves(names: Names, pods: number): Promise<void> {
+  const fleet = await startRulesFleet({ quarantine: QUARANTINE });
   const web = { cluster: "hub", namespace: "shop", name: "web" };
   await fleet.client.create(RolloutStrategy, "hub", {
     apiVersion: "flotilla.dev/v1alpha1",
@@ -132,7 +159,7 @@ async function playWaves(names: readonly string[], pods: number): Promise<void> 
     },
   } as unknown as RolloutStrategy);
   await fleet.client.patch(CloneSet, web, { metadata: { labels: { release: "careful" } } }, { type: "merge" });
-  await fleet.customize(Object.assign({}, ...names.map((name, index) => CATALOG[index]?.[name])) as object);
+  await fleet.customize(customizationsOf(names));
   fleet.record();
 
   await fleet.release({ image: "web:2" });
@@ -145,10 +172,9 @@ async function playWaves(names: readonly string[], pods: number): Promise<void> 
   await fleet.stop();
 }
 
-async function play(first: readonly string[], steps: readonly Step[]): Promise<void> {
-  const fleet = await startRulesFleet();
-  const customize = (names: readonly string[]): Promise<void> =>
-    fleet.customize(Object.assign({}, ...names.map((name, index) => CATALOG[index]?.[name])) as object);
+async function play(first: Names, steps: readonly Step[]): Promise<void> {
+  const fleet = await startRulesFleet({ quarantine: QUARANTINE });
+  const customize = (names: Names): Promise<void> => fleet.customize(customizationsOf(names));
   const sum = async (image: string): Promise<number> =>
     (await fleet.podsWith(image)).reduce((total, pods) => total + pods, 0);
   let version = 1;
@@ -174,7 +200,7 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     const status = (await runCommand(fleet, "status", "-n", "shop")).text;
     expect(isAsAsked || hasProblems(why), `what is not as asked is named:\n${why}`).toBe(true);
     // Replicas that a rule leaves to the members are not a problem of the fleet: an autoscaler may set them.
-    const isOfReplicas = !/spec\.(template|updateStrategy)/.test(why.slice(why.indexOf("PROBLEMS")));
+    const isOfReplicas = !/spec\.(template|updateStrategy)/.test(problemsOfWhy(why).join("\n"));
     const isLeft = /keeps values of members: .*spec\.replicas/.test(why) && isOfReplicas;
     expect(
       isAsAsked || isLeft || problemsOfStatus(status).length > 0,
@@ -182,6 +208,8 @@ async function play(first: readonly string[], steps: readonly Step[]): Promise<v
     ).toBe(true);
     fleet.resetWrites();
     await fleet.run(SETTLED_MS);
+    const onHub = fleet.writes().filter(({ part }) => !["member", "membership", "execute", "events"].includes(part));
+    expect(onHub, "the hub writes nothing while nothing happens").toEqual([]);
     expect(fleet.record()).toMatchObject({ created: 0, deleted: 0, writes: 0 });
   }
   await fleet.stop();

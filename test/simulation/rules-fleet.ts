@@ -62,6 +62,8 @@ export interface RulesFleetOptions {
   clock?: TestFleetOptions["clock"];
   /** The store has the workload already. */
   isContinued?: boolean;
+  /** Where scripts run that exceed their limits. */
+  quarantine?: TestFleetOptions["quarantine"];
   /** Changes the body of a write to a CloneSet of a member, as a mutating webhook there would. */
   mutate?(body: JsonObject): JsonObject;
 }
@@ -117,26 +119,29 @@ export async function startRulesFleet({
   engine,
   clock,
   isContinued = false,
+  quarantine,
   mutate = (body) => body,
 }: RulesFleetOptions = {}): Promise<RulesFleet> {
   let recorded: Pick<ReleaseRecord, "images" | "works" | "writes"> = { images: {}, works: [], writes: 0 };
-  const fleet = await startTestFleet({ members: MEMBERS, nodes: 3, seed, engine, clock, wrap: recording });
+  const fleet = await startTestFleet({ members: MEMBERS, nodes: 3, seed, engine, clock, quarantine, wrap: recording });
 
   function recording(transport: Transport, part: string): Transport {
     if (part !== "execute" && part !== "dispatch") return transport;
     return {
       ...transport,
-      send(request, signal) {
+      async send(request, signal) {
         if (request.verb === "get" || request.verb === "list") return transport.send(request, signal);
         const { resource, cluster } = request.path;
         const body = bodyOf(request);
         if (part === "dispatch" && resource === "works" && body) recorded.works.push(body["spec"] ?? null);
         if (part !== "execute" || resource !== "clonesets" || !body) return transport.send(request, signal);
+        const answer = await transport.send({ ...request, body: mutate(body) }, signal);
+        // One that the member refused changes nothing.
         recorded.writes++;
         const image = imageIn(body);
         const images = (recorded.images[cluster] ??= []);
         if (image !== undefined && images.at(-1) !== image) images.push(image);
-        return transport.send({ ...request, body: mutate(body) }, signal);
+        return answer;
       },
     };
   }
