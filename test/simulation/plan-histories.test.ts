@@ -170,7 +170,7 @@ function uncertainBy(
     }),
   ]);
   const hasWorks = /: the plan does not cover the (ManifestWorks that follow|Placements that select)/.test(all);
-  /** What a workload depends on goes with it, and a Retain rule runs on all copies of its kind. */
+  /** What a workload depends on follows it, and a Retain rule runs on all copies of its kind. */
   const hasConfigMaps = /with what it depends on|values that its Retain rule changes/.test(all);
   return (title) => {
     const object = title.slice(title.indexOf(" ") + 1);

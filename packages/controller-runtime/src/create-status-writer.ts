@@ -33,6 +33,8 @@ const LEADING_MS = 20;
 /** The diagnostics channel on which every `StatusChange` is published, for tests. */
 export const STATUS_CHANGES = "flotilla:status-changes";
 const statusChanges = channel(STATUS_CHANGES);
+/** Events about an object are limited, and users look for recent ones. */
+const REPORT_AGAIN_MS = 5 * 60_000;
 /** How long the time of a write is remembered; longer than any `everyMs`. */
 const REMEMBERED_MS = 5_000;
 
@@ -43,7 +45,10 @@ export interface StatusWriterOptions<T extends KubernetesObject> {
   clock: Clock;
   /** How long changes of one object are batched; 0 writes in the next turn of the event loop. */
   windowMs: number;
-  /** Called once per object whose status is rejected, with the server's message; the write is still retried. */
+  /**
+   * Called for each object whose status is rejected, with the server's message, and again after five minutes; the write is
+   * still retried.
+   */
   onRejected?(object: DeepReadonly<T>, error: ApiError): void;
   /** Called when a status is written, or is no longer to be written, after a failure. */
   onRecovered?(object: DeepReadonly<T>): void;
@@ -66,6 +71,8 @@ interface Pending<T> {
   uid: string | undefined;
   byOwner: Map<string, ChangeOf<T>>;
   failures: number;
+  /** When a rejection was reported last. */
+  reportedAt?: number;
   /** The scheduled time of the write. */
   due?: number;
   timer?: Timer;
@@ -132,8 +139,12 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       // Once per object: repeated failures for the same reason are not logged again.
       if (pending.failures === 1) {
         log.warn("status not written, will retry", { kind: kind.kind, key: id, error: messageOf(error) });
-        const object = lister.get(pending.key);
-        if (object && isInvalid(error)) options.onRejected?.(object, error);
+      }
+      const isDue = clock.now() - (pending.reportedAt ?? -Infinity) >= REPORT_AGAIN_MS;
+      const object = isDue && isInvalid(error) ? lister.get(pending.key) : undefined;
+      if (object && isInvalid(error)) {
+        pending.reportedAt = clock.now();
+        options.onRejected?.(object, error);
       }
     }
     writing.delete(id);

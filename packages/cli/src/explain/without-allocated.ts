@@ -1,5 +1,5 @@
 /**
- * Removes what a dry run allocated and an apply would allocate anew: the node ports of a Service. They are not what will be
+ * Removes what a dry run allocated and an apply would allocate again: the node ports of a Service. They are not what will be
  * stored. Pure.
  */
 import { gvkOf } from "@flotilla/apimachinery";

@@ -5,7 +5,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { DivideError, summingNewest } from "@flotilla/openkruise";
+import { summingNewest } from "@flotilla/openkruise";
 import {
   createLevel,
   InterpretError,
@@ -31,7 +31,7 @@ import type {
 } from "@flotilla/kubernetes";
 import { retainedFieldsIn, retainProbes } from "./retained-fields.ts";
 import type { RetainedField } from "./retained-fields.ts";
-import { removedLimit } from "./release-reach.ts";
+import { createDivisionLimits } from "./division-limits.ts";
 import { thirdPartyKinds } from "./thirdparty/index.ts";
 
 export type AnyObject = DeepReadonly<KubernetesObject>;
@@ -144,113 +144,12 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return undefined;
   }
 
-  /**
-   * A binding without replicas may be older than the rule that counts them: revising its copies to nothing would stop what
-   * runs. Only members that run nothing may get nothing.
-   */
-  async function rejectUncounted(object: AnyObject, shares: readonly Share[]): Promise<void> {
-    const given = shares.flatMap(({ copy }) => copy ?? []);
-    if (given.length === 0 || shares.some(({ replicas }) => replicas > 0)) return;
-    const total = (await ask("replicas", object))?.replicas ?? 0;
-    if (total === 0) return;
-    for (const copy of given)
-      if ((await ask("replicas", copy))?.replicas !== 0)
-        throw new InterpretError(
-          `dividing ${object.kind} ${object.metadata.name}: its ${total} replicas are not scheduled yet; members keep their copies`,
-        );
-  }
-
   async function replacedReplicas(object: AnyObject): Promise<number | undefined> {
     const { apiVersion, kind } = object;
     if (ownerOf("replicas", object) === undefined) return undefined;
     const own = levels.filter((level) => !level.ownerOf).map((level) => level.rulesFor(apiVersion, kind));
     const rules = own.find((found) => found?.replicas);
     return rules?.replicas && (await explained("replicas", object, () => rules.replicas?.(object)))?.replicas;
-  }
-
-  /**
-   * While a user's GetReplicas fails, the shares are those of an earlier template: with another number of replicas, a
-   * partition would release another part of the pods than the template asks for.
-   */
-  async function rejectOldShares(object: AnyObject, shares: readonly Share[]): Promise<void> {
-    const owner = ownerOf("replicas", object);
-    if (owner === undefined || levelOf("replicas", object) === "webhook") return;
-    try {
-      await ask("replicas", object);
-    } catch (error) {
-      if (!(error instanceof InterpretError)) throw error;
-      const asked = await replacedReplicas(object);
-      const given = shares.some(({ isWhole }) => isWhole)
-        ? shares[0]?.replicas
-        : shares.reduce((sum, { replicas }) => sum + replicas, 0);
-      if (asked === undefined || asked === given) return;
-      throw new InterpretError(
-        `dividing ${object.kind} ${object.metadata.name}: GetReplicas of ${owner} fails, and the template ` +
-          `asks for ${asked} replicas instead of ${given ?? 0}, so members keep their copies: ${error.message}`,
-      );
-    }
-  }
-
-  const ofOwner = (object: AnyObject): string => {
-    const owner = ownerOf("reviseReplicas", object);
-    return owner === undefined ? "" : ` of ${owner}`;
-  };
-
-  /** A copy without the partition, pause or strategy of the template would release it to all its pods. */
-  function rejectUnlimitedReleases(object: AnyObject, copies: ReadonlyMap<string, AnyObject>): void {
-    const owner = ownerOf("reviseReplicas", object);
-    if (owner === undefined) return;
-    for (const [cluster, copy] of copies) {
-      const path = removedLimit(object, copy);
-      if (path !== undefined)
-        throw new InterpretError(
-          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} takes ${path} away from the copy of ${cluster}, so that a release would reach all its pods`,
-        );
-    }
-  }
-
-  /** Counted replicas that no rule sets would run in full on every member. */
-  async function rejectDuplicatedReplicas(
-    object: AnyObject,
-    shares: readonly Share[],
-    copies: ReadonlyMap<string, AnyObject>,
-    hasRule: boolean,
-  ): Promise<void> {
-    const unrevised = shares.filter(({ cluster, isWhole }) => !isWhole && equalJson(copies.get(cluster), object));
-    if (unrevised.length === 0) return;
-    const total = (await ask("replicas", object))?.replicas;
-    const wrong = unrevised.find(({ replicas }) => replicas !== total);
-    if (!wrong) return;
-    const doing = `dividing ${object.kind} ${object.metadata.name}`;
-    if (!hasRule)
-      throw new DivideError(
-        `${doing}: its ${total} replicas are counted but no rule sets them; add ReviseReplica (replicaRevision of a customization), or duplicate them`,
-      );
-    throw new InterpretError(
-      `${doing}: ReviseReplica${ofOwner(object)} to ${wrong.replicas} of ${total} replicas for ${wrong.cluster} changes nothing`,
-    );
-  }
-
-  /** A copy with more replicas than its share would run more pods than requested. */
-  async function rejectExcessReplicas(
-    object: AnyObject,
-    shares: readonly Share[],
-    copies: ReadonlyMap<string, AnyObject>,
-  ): Promise<void> {
-    const owner = ownerOf("reviseReplicas", object);
-    // A division must not cost a webhook more calls than it does.
-    if (owner === undefined || levelOf("replicas", object) === "webhook") return;
-    // Members with the same number of replicas have the same copy.
-    const checked = new Set<number>();
-    for (const { cluster, replicas, isWhole } of shares) {
-      const copy = copies.get(cluster);
-      if (isWhole || !copy || checked.size === checked.add(replicas).size) continue;
-      const counted = (await ask("replicas", copy))?.replicas ?? 0;
-      if (counted > replicas)
-        throw new InterpretError(
-          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} to ${replicas} replicas for ${cluster} returns a copy with ${counted}`,
-        );
-    }
   }
 
   const levelOf: Interpreter["levelOf"] = (rule, { apiVersion, kind }) =>
@@ -270,12 +169,19 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     return retainedFieldsIn((await Promise.all(results)).filter((result) => result !== undefined));
   }
 
+  const limits = createDivisionLimits({
+    ask: async (object) => ask("replicas", object),
+    ownerOf,
+    levelOf,
+    replacedReplicas,
+  });
+
   return {
     replicas: (object) => ask("replicas", object),
     components: async (object) => (await ask("components", object)) ?? [],
     reviseReplicas: async (object, replicas) => (await ask("reviseReplicas", object, replicas)) ?? object,
     async divide(object, shares) {
-      await rejectOldShares(
+      await limits.rejectOldShares(
         object,
         shares.filter(({ leaving }) => !leaving),
       );
@@ -285,7 +191,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
       // Replicas that no rule counts are not divided.
       const isCounted = rulesOf(object, ({ replicas }) => replicas) !== undefined;
       const staying = shares.filter(({ leaving }) => !leaving);
-      if (isCounted && rules) await rejectUncounted(object, staying);
+      if (isCounted && rules) await limits.rejectUncounted(object, staying);
       const copies = new Map(
         await Promise.all(
           staying.map(
@@ -295,9 +201,9 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
         ),
       );
       if (isCounted) {
-        await rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
-        await rejectExcessReplicas(object, staying, copies);
-        rejectUnlimitedReleases(object, copies);
+        await limits.rejectDuplicatedReplicas(object, staying, copies, rules !== undefined);
+        await limits.rejectExcessReplicas(object, staying, copies);
+        limits.rejectUnlimitedReleases(object, copies);
       }
       // Which level divides: a user rule wins over a lower level that divides, unless it revises like that level does, for
       // these shares. Neither a customization nor a policy has a field for it, and both defaults are wrong for manifests

@@ -133,8 +133,8 @@ test("a Work is unhealthy since the last progress, and healthy again when its po
 
   expect(conditions).toMatchObject([
     { status: "False", message: "2 of 2 pods are not ready", lastTransitionTime: times[0] },
-    { status: "False", message: "1 of 2 pods is not ready; no such field", lastTransitionTime: times[1] },
-    { status: "False", message: "1 of 2 pods is not ready; no such field", lastTransitionTime: times[1] },
+    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
+    { status: "False", message: "1 of 2 pods is not ready", lastTransitionTime: times[1] },
     { status: "True", lastTransitionTime: times[3] },
   ]);
 });
