@@ -99,6 +99,30 @@ describe("the next step of a release", () => {
         events: ["ReleaseStarted", "WaveStarted", "WaveComplete"],
       },
     },
+    "reports a member that joins a wave that has started, and updates it": {
+      members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris"), makeMember("rome")],
+      release: {
+        status: {
+          ...running,
+          plan: [
+            { name: "canary", updated: 10, clusters: ["oslo"] },
+            { name: "half", updated: 30, clusters: ["paris", "rome"] },
+          ],
+        },
+        strategy: { waves: [{ name: "canary", clusters: { names: ["oslo", "rome"] } }, { name: "half" }] },
+      },
+      clusters: [
+        makeEntry("oslo", { revision: "web-2", state: "Updating", wave: "canary" }),
+        makeEntry("paris"),
+        makeEntry("rome"),
+      ],
+      want: {
+        phase: "Progressing",
+        waitingFor: "pods on rome",
+        steps: { oslo: undefined, paris: undefined, rome: "web-2@all#1.0" },
+        events: ["WaveJoined"],
+      },
+    },
     "waits for the approval of the next wave": {
       members: [makeMember("oslo", { updated: 10, ready: 10 }), makeMember("paris")],
       release: { status: running },

@@ -52,7 +52,10 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition);
     // A release that returns keeps the plan by which it was made: its waves return in the reverse order.
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
-    if (!isBack) status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
+    if (!isBack) {
+      reportJoined(release, waves);
+      status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
+    }
     applyRequests(release);
     if (status.phase === "Progressing") advance(release, waves);
     else if (status.phase === "RollingBack") rollBack(release);
@@ -60,6 +63,27 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     else hold(release);
   }
   return finish(release, againInMs);
+}
+
+/**
+ * A wave is a selection: a member that begins to match one that has started is updated with it, although its gates opened
+ * for the others.
+ */
+function reportJoined({ status, events, entries }: Release, waves: readonly PlannedWave[]): void {
+  const { plan: before, waveIndex = 0, waveState } = status;
+  if (!before || status.phase !== "Progressing") return;
+  const started = waveState === "Before" ? waveIndex : waveIndex + 1;
+  const had = new Set(before.slice(0, started).flatMap(({ clusters }) => clusters));
+  for (const { name, updated, members } of waves.slice(0, started)) {
+    const joined = members.filter((member) => !had.has(member));
+    if (joined.length === 0) continue;
+    events.push({
+      type: "Normal",
+      reason: "WaveJoined",
+      message: `${joined.join(", ")} joined wave ${name}, which has started before: ${updated} of ${totalOf(entries)} pods`,
+      clusters: joined,
+    });
+  }
 }
 
 function begin({ status, now, events, self, previous }: Release): void {
