@@ -112,7 +112,8 @@ async function openUi(
     address: () => new URL(urlOf(localAddress(addresses.bind), port)),
     url: () => urlOf(addresses.advertise, port),
     ca,
-    hosts: [...addresses.hosts, ...(certificate?.names ?? [])],
+    hosts: addresses.hosts,
+    certificateNames: () => certificate?.names() ?? [],
     log,
   });
   return {

@@ -87,6 +87,16 @@ test.each(["/ui/stream", "/ui/exec"])(
   },
 );
 
+test("the text of an error that is not expected is not sent", async () => {
+  const body = Buffer.from(JSON.stringify({ code: console.issueCode() }));
+  hub.client.raw = () => Promise.reject(new TypeError("cannot read /secret/path"));
+
+  const { status, body: answer } = await ask("POST", "/ui/session", { body });
+
+  expect(status).toBe(500);
+  expect(Buffer.from(answer as Uint8Array).toString("utf8")).not.toContain("secret");
+});
+
 test("all sessions together have a limited number of pages", async () => {
   const statuses: number[] = [];
   for (let each = 0; each < MAX_OF_ALL / MAX_OF_SESSION + 1; each++) {

@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
-import { FlotillaError, invariant, isObject, messageOf, UsageError } from "@flotilla/base";
+import { createSemaphore, FlotillaError, invariant, isObject, UsageError } from "@flotilla/base";
 import type { Clock, Json, Log, Random } from "@flotilla/base";
 import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
 import type { HubConnection } from "@flotilla/cli";
@@ -17,15 +17,14 @@ import { openExec } from "./exec.ts";
 import { COMMON_HEADERS, DATA_POLICY, isOfConsole, PREFIX } from "./page-headers.ts";
 import { pageResponse } from "./page-response.ts";
 import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
-import { createSessions } from "./sessions.ts";
+import { createSessions, MAX_SESSIONS } from "./sessions.ts";
 import type { Session } from "./sessions.ts";
 import { openStream } from "./stream.ts";
 import { createViewerPool } from "./viewer-pool.ts";
-import type { Viewer } from "./viewers.ts";
 
 export type ConsoleRequest = Pick<
   ApiRequest,
-  "method" | "path" | "query" | "headers" | "body" | "canUpgrade" | "signal"
+  "method" | "path" | "query" | "headers" | "body" | "canUpgrade" | "address" | "signal"
 >;
 
 export interface Console {
@@ -47,7 +46,7 @@ interface ConsoleOptions {
   signIn: { connection: HubConnection } | { connect(token: string): Promise<HubConnection> };
   scheme: "http" | "https";
   /** Host names besides loopback. */
-  hosts: ReadonlySet<string>;
+  hosts: Pick<ReadonlySet<string>, "has">;
   /** The data directory of the hub, if it is on this machine and its users may know about it. */
   data: string | undefined;
   clock: Clock;
@@ -56,15 +55,18 @@ interface ConsoleOptions {
 }
 
 const HOUR_MS = 3_600_000;
-const MAX_SIGNING_IN = 16;
+const MAX_SIGNING_IN = { together: 16, ofAddress: 4, waiting: 64 };
+const MAX_SESSIONS_OF_USER = 50;
 const MAX_STREAMS = 500;
 const MAX_STREAMS_OF_SESSION = 50;
+/** Of everyone who signs in with a token. */
+const MAX_STREAMS_OF_USER = 100;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** A code, or a token of the hub. */
 const MAX_SIGN_IN_BYTES = 16 * 1024;
 
 interface OpenStream {
-  session: string;
+  session: Session;
   stop(): void;
 }
 
@@ -84,18 +86,25 @@ export function createConsole(options: ConsoleOptions): Console {
     clock,
     random,
     idleMs: isShared ? 12 * HOUR_MS : HOUR_MS,
+    maxOfUser: isShared ? MAX_SESSIONS : MAX_SESSIONS_OF_USER,
     onLeft: (viewer) => viewers.left(viewer),
   });
   const viewers = createViewerPool({
     data,
     isShared,
+    hasSession: (viewer) => sessions.has(viewer),
     onRejected: (viewer) => sessions.endAll(viewer, "the hub no longer accepts the credentials; sign in again"),
     clock,
     log,
   });
   const assets = createAssets();
   const api = createConsoleApi({ clock });
-  let signingIn = 0;
+  /** Each attempt with a token opens a connection to the hub. */
+  const attempts = createSemaphore(MAX_SIGNING_IN.together, {
+    perOwner: MAX_SIGNING_IN.ofAddress,
+    maxWaiting: MAX_SIGNING_IN.waiting,
+    overflow: () => new Refusal(429, "many users are signing in at this moment; try again"),
+  });
   /** Those that are opening count too: a terminal waits for its member. */
   const streams = new Set<OpenStream>();
 
@@ -105,7 +114,10 @@ export function createConsole(options: ConsoleOptions): Console {
         throw new Refusal(403, "this host name is not one of the console; open it by the address that was printed");
       return await route(request);
     } catch (error) {
-      return refusalOf(error);
+      const refusal = refusalOf(error);
+      if (refusal) return refusal;
+      log.error("a request of the web UI failed", { path: request.path, error });
+      return json(500, { message: "this failed in the server of the web UI; its log has the reason" });
     }
   }
 
@@ -130,8 +142,7 @@ export function createConsole(options: ConsoleOptions): Console {
     if (request.method === "POST") {
       requireOwnPage(request);
       const given = bodyOf(request);
-      const viewer = await signedIn(given, request.signal);
-      const opened = sessions.open(viewer);
+      const opened = await signedIn(given, request);
       return json(201, describe(opened), { "set-cookie": setCookie(cookie, opened.id) });
     }
     const current = find(request);
@@ -143,23 +154,22 @@ export function createConsole(options: ConsoleOptions): Console {
     return json(200, {}, { "set-cookie": setCookie(cookie, "") });
   }
 
-  async function signedIn(given: Json, signal: AbortSignal): Promise<Viewer> {
+  async function signedIn(given: Json, { address = "", signal }: ConsoleRequest): Promise<Session> {
     if (isShared) {
       const code = isObject(given) && typeof given["code"] === "string" ? given["code"] : "";
       if (!sessions.redeemCode(code))
         throw new Refusal(401, "this link was used already, or is older than a minute; 'flotilla ui' prints a new one");
-      return viewers.open("connection", async () => signIn.connection, signal);
+      const connect = async (): Promise<HubConnection> => signIn.connection;
+      return viewers.signIn({ key: "connection", connect }, signal, sessions.open);
     }
     const token = isObject(given) && typeof given["token"] === "string" ? given["token"].trim() : "";
     if (token === "") throw new Refusal(401, "give a token: 'kubectl create token NAME -n NAMESPACE' prints one");
-    // Each attempt opens a connection to the hub.
-    if (signingIn >= MAX_SIGNING_IN) throw new Refusal(429, "many users are signing in at this moment; try again");
-    signingIn += 1;
+    const release = await attempts.acquire(1, address, signal);
     try {
       const key = createHash("sha256").update(token).digest("hex");
-      return await viewers.open(key, () => signIn.connect(token), signal);
+      return await viewers.signIn({ key, connect: () => signIn.connect(token) }, signal, sessions.open);
     } finally {
-      signingIn -= 1;
+      release();
     }
   }
 
@@ -204,8 +214,11 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!current) throw new Refusal(401, "sign in first");
     const key = request.headers["sec-websocket-key"] ?? "";
     if (!request.canUpgrade || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw new Refusal(426, "this is a WebSocket");
-    const own = streams.values().reduce((count, { session: id }) => count + (id === current.id ? 1 : 0), 0);
-    if (streams.size >= MAX_STREAMS || own >= MAX_STREAMS_OF_SESSION)
+    const open = [...streams];
+    const ofSession = open.filter(({ session }) => session.id === current.id).length;
+    const ofUser = open.filter(({ session }) => session.viewer.user === current.viewer.user).length;
+    const isFull = open.length >= MAX_STREAMS || ofSession >= MAX_STREAMS_OF_SESSION;
+    if (isFull || (!isShared && ofUser >= MAX_STREAMS_OF_USER))
       throw new Refusal(429, "there are too many open pages; close some and try again");
     const { query } = request;
     return {
@@ -213,7 +226,7 @@ export function createConsole(options: ConsoleOptions): Console {
       headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-accept": acceptKey(key) },
       body: new Uint8Array(),
       upgrade(socket, head) {
-        const stream: OpenStream = { session: current.id, stop: () => socket.destroy() };
+        const stream: OpenStream = { session: current, stop: () => socket.destroy() };
         streams.add(stream);
         const closed = (): void => void streams.delete(stream);
         const opening =
@@ -286,8 +299,8 @@ function json(status: number, value: Json, headers: Record<string, string> = {})
   });
 }
 
-/** Errors become a sentence that the page shows. */
-function refusalOf(error: unknown): ApiResponse {
+/** Errors become a sentence that the page shows. Undefined for one that is not expected, whose text is not for clients. */
+function refusalOf(error: unknown): ApiResponse | undefined {
   if (error instanceof Refusal) return json(error.status, { message: error.message });
   if (error instanceof ApiError) return json(error.status.code ?? 500, { message: error.message });
   if (error instanceof UsageError) return json(400, { message: error.message });
@@ -295,5 +308,5 @@ function refusalOf(error: unknown): ApiResponse {
     return json(error.code === "Unauthorized" ? 401 : error.code === "NotFound" ? 404 : 502, {
       message: error.message,
     });
-  return json(500, { message: messageOf(error) });
+  return undefined;
 }

@@ -19,8 +19,9 @@ interface HubConsoleOptions {
   url(): string;
   /** PEM; the authorities of the hub's certificate. */
   ca: string;
-  /** Names and addresses that browsers may know the hub by. */
+  /** Names and addresses that browsers may know the hub by, and names of a certificate that may be renewed. */
   hosts: readonly string[];
+  certificateNames(): readonly string[];
   log: Log;
 }
 
@@ -32,7 +33,8 @@ export interface HubConsole extends OtherPaths {
 const FIRST_BODY_BYTES = 16 * 1024;
 
 export function createHubConsole(options: HubConsoleOptions): HubConsole {
-  const hosts = new Set(options.hosts.map((host) => (isIP(host) === 6 ? `[${host}]` : host.toLowerCase())));
+  const own = new Set(options.hosts.map((host) => (isIP(host) === 6 ? `[${host}]` : host.toLowerCase())));
+  const hosts = { has: (name: string): boolean => own.has(name) || options.certificateNames().includes(name) };
   let isClosed = false;
   let loading: Promise<Console> | undefined;
   let loaded: Console | undefined;
@@ -57,11 +59,14 @@ export function createHubConsole(options: HubConsoleOptions): HubConsole {
     bodyLimit: (request) => loaded?.bodyLimit(request) ?? FIRST_BODY_BYTES,
     async handle(request: ApiRequest) {
       if (isClosed) throw unavailable("the server is stopping");
-      return (await (loading ??= load())).handle(request);
+      loading ??= load();
+      // The next request tries again.
+      loading.catch(() => (loading = undefined));
+      return (await loading).handle(request);
     },
     async close() {
       isClosed = true;
-      await loading?.then((each) => each.close());
+      await loaded?.close();
     },
   };
 }

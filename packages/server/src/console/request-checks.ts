@@ -14,7 +14,7 @@ const LOOPBACK = new Set(["127.0.0.1", "localhost", "[::1]"]);
  * Without this check a page of another site could resolve its own name to this machine and read everything. `names` are in
  * lower case, may begin with `*.`, and have brackets around IPv6 addresses.
  */
-export function isOurHost({ headers }: CheckedRequest, names: ReadonlySet<string>): boolean {
+export function isOurHost({ headers }: CheckedRequest, names: Pick<ReadonlySet<string>, "has">): boolean {
   const host = hostOf(headers);
   const name = host.replace(/:\d+$/, "").toLowerCase();
   return LOOPBACK.has(name) || names.has(name) || names.has(`*${name.slice(name.indexOf("."))}`);

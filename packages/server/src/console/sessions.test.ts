@@ -6,14 +6,14 @@ import type { Viewer } from "./viewers.ts";
 const MINUTE_MS = 60_000;
 const viewer = { key: "ann", user: "ann" } as Viewer;
 
-function setUp() {
+function setUp(maxOfUser = 1_000) {
   const clock = createFakeClock();
   const left: Viewer[] = [];
   const onLeft = (gone: Viewer): void => void left.push(gone);
   return {
     clock,
     left,
-    sessions: createSessions({ clock, random: createSeededRandom(1), idleMs: 60 * MINUTE_MS, onLeft }),
+    sessions: createSessions({ clock, random: createSeededRandom(1), idleMs: 60 * MINUTE_MS, maxOfUser, onLeft }),
   };
 }
 
@@ -95,6 +95,17 @@ test("of too many sessions the one that is idle for the longest ends", () => {
   expect(second.ended.reason).toBe("there are too many sessions");
   expect(first.ended.aborted).toBe(false);
   expect(sessions.find(last.id)).toBeDefined();
+});
+
+test("a user with many sessions ends the user's own, whatever the credentials, and not those of others", () => {
+  const { clock, sessions } = setUp(3);
+  const other = sessions.open({ ...viewer, key: "ben", user: "ben" });
+  clock.advance(MINUTE_MS);
+
+  const own = Array.from({ length: 5 }, (_, index) => sessions.open({ ...viewer, key: `ann's token ${index}` }));
+
+  expect(other.ended.aborted).toBe(false);
+  expect(own.map(({ ended }) => ended.aborted)).toEqual([true, true, false, false, false]);
 });
 
 test("all sessions end with the server", () => {

@@ -23,6 +23,7 @@ export interface Sessions {
   /** Undefined for a code that is wrong, used or expired. */
   redeemCode(code: string): boolean;
   open(viewer: Viewer): Session;
+  has(viewer: Viewer): boolean;
   /** The session of this id, which is then not idle. */
   find(id: string): Session | undefined;
   end(id: string, reason: string): void;
@@ -35,6 +36,8 @@ export interface SessionsOptions {
   clock: Clock;
   random: Random;
   idleMs: number;
+  /** Sessions of one user; the one that is idle for the longest ends for a new one. */
+  maxOfUser: number;
   /** Called when the last session of a viewer has ended. */
   onLeft(viewer: Viewer): void;
 }
@@ -42,8 +45,8 @@ export interface SessionsOptions {
 const CODE_MS = 60_000;
 const CODE_BYTES = 16;
 const ID_BYTES = 32;
-/** A browser has one; more are forgotten, longest idle first. */
-const MAX_SESSIONS = 1_000;
+/** Of all users. A browser has one. */
+export const MAX_SESSIONS = 1_000;
 const MAX_CODES = 16;
 
 interface Kept extends Session {
@@ -51,18 +54,19 @@ interface Kept extends Session {
   ending: AbortController;
 }
 
-export function createSessions({ clock, random, idleMs, onLeft }: SessionsOptions): Sessions {
+export function createSessions({ clock, random, idleMs, maxOfUser, onLeft }: SessionsOptions): Sessions {
   const codes = new Map<string, number>();
   /** By the hash of the id, so that a lookup takes the same time whatever the id is. */
   const sessions = new Map<string, Kept>();
   const token = (bytes: number): string => Buffer.from(random.bytes(bytes)).toString("base64url");
 
+  const has = (viewer: Viewer): boolean => sessions.values().some((session) => session.viewer === viewer);
   const drop = (key: string, reason: string): void => {
     const session = sessions.get(key);
     sessions.delete(key);
     if (!session) return;
     session.ending.abort(reason);
-    if (!sessions.values().some(({ viewer }) => viewer === session.viewer)) onLeft(session.viewer);
+    if (!has(session.viewer)) onLeft(session.viewer);
   };
   const dropIdle = (): void => {
     for (const [key, { usedMs }] of sessions)
@@ -84,8 +88,13 @@ export function createSessions({ clock, random, idleMs, onLeft }: SessionsOption
     },
     open(viewer) {
       dropIdle();
-      const [oldest] = sessions.size < MAX_SESSIONS ? [] : [...sessions].sort(([, a], [, b]) => a.usedMs - b.usedMs);
-      if (oldest) drop(oldest[0], "there are too many sessions");
+      const isOwn = ({ viewer: { user } }: Session): boolean => user === viewer.user;
+      const own = sessions.values().reduce((count, each) => count + (isOwn(each) ? 1 : 0), 0);
+      if (own >= maxOfUser || sessions.size >= MAX_SESSIONS) {
+        const candidates = [...sessions].filter(([, each]) => own < maxOfUser || isOwn(each));
+        const [oldest] = candidates.sort(([, a], [, b]) => a.usedMs - b.usedMs);
+        if (oldest) drop(oldest[0], "there are too many sessions");
+      }
       const id = token(ID_BYTES);
       const ending = new AbortController();
       const session: Kept = {
@@ -99,6 +108,7 @@ export function createSessions({ clock, random, idleMs, onLeft }: SessionsOption
       sessions.set(digest(id), session);
       return session;
     },
+    has,
     find(id) {
       dropIdle();
       const session = sessions.get(digest(id));

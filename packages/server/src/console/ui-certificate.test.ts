@@ -40,7 +40,7 @@ test("names of the certificate have it, also by a wildcard, and names of the hub
     (name) => ui.contextOf(name) !== undefined,
   );
   expect(named).toEqual([true, true, false, false, false, false]);
-  expect(ui.names).toContain("*.example.test");
+  expect(ui.names()).toContain("*.example.test");
   ui.close();
 });
 
@@ -48,7 +48,7 @@ test("a renewed certificate is used, and one whose key is not written yet is not
   write(await issue(UI));
   const ui = await open();
   const first = ui.contextOf(UI);
-  const renewed = await issue(UI);
+  const renewed = await issue(UI, "new.example.test");
 
   writeFileSync(files().certificateFile, renewed.certificate);
   clock.advance(60_000);
@@ -59,6 +59,7 @@ test("a renewed certificate is used, and one whose key is not written yet is not
 
   expect(half).toBe(first);
   await vi.waitFor(() => expect(ui.contextOf(UI)).not.toBe(first));
+  expect(ui.names()).toContain("new.example.test");
   ui.close();
 });
 

@@ -15,8 +15,8 @@ export interface UiCertificateFiles {
 }
 
 export interface UiCertificate {
-  /** The DNS names for which it was valid at the start. */
-  names: readonly string[];
+  /** Its DNS names, in lower case. */
+  names(): readonly string[];
   /** Undefined for a name that it is not for. */
   contextOf(serverName: string): SecureContext | undefined;
   close(): void;
@@ -58,7 +58,7 @@ export async function openUiCertificate(
   });
 
   return {
-    names: namesOf(current.certificate),
+    names: () => current.names,
     contextOf: (serverName) =>
       !hubNames.has(serverName.toLowerCase()) && current.certificate.checkHost(serverName) !== undefined
         ? current.context
@@ -72,10 +72,15 @@ async function read({ certificateFile, keyFile }: UiCertificateFiles): Promise<P
   return { certificate, key };
 }
 
-function load({ certificate, key }: Pair): { certificate: X509Certificate; context: SecureContext } {
+function load({ certificate, key }: Pair): {
+  certificate: X509Certificate;
+  names: readonly string[];
+  context: SecureContext;
+} {
   const parsed = new X509Certificate(certificate);
-  if (namesOf(parsed).length === 0) throw new FlotillaError("Certificate", "the certificate has no DNS name");
-  return { certificate: parsed, context: createSecureContext({ cert: certificate, key }) };
+  const names = namesOf(parsed);
+  if (names.length === 0) throw new FlotillaError("Certificate", "the certificate has no DNS name");
+  return { certificate: parsed, names, context: createSecureContext({ cert: certificate, key }) };
 }
 
 const namesOf = ({ subjectAltName = "" }: X509Certificate): string[] =>

@@ -83,6 +83,30 @@ test("a viewer whose rights stay keeps its view", async () => {
   await viewer.close();
 });
 
+test("rights are checked as often as before after they have changed", async () => {
+  const viewer = await open();
+  viewer.onRights(() => {
+    viewer.leave();
+    void viewer.join(signal);
+  });
+  await viewer.join(signal);
+  const reviewsIn = async (periods: number): Promise<number> => {
+    const before = hub.requests.length;
+    for (let period = 0; period < periods; period++) await pass(RIGHTS_MS);
+    return hub.requests.length - before;
+  };
+  const first = await reviewsIn(4);
+
+  allow(false);
+  await pass(RIGHTS_MS);
+  allow(true);
+  await pass(RIGHTS_MS);
+
+  expect(first).toBeGreaterThan(0);
+  expect(await reviewsIn(4)).toBe(first);
+  await viewer.close();
+});
+
 test("credentials that the hub no longer accepts are reported, because watches would go on", async () => {
   const viewer = await open();
   await viewer.join(signal);

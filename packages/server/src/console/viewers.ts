@@ -91,6 +91,8 @@ export async function createViewer(options: ViewerOptions, signal: AbortSignal):
     );
   }
   function check(): void {
+    // Listeners that joined the new view have started one already.
+    checking?.cancel();
     checking = clock.after(rightsMs, () => void recheck());
   }
   async function recheck(): Promise<void> {
@@ -123,7 +125,6 @@ export async function createViewer(options: ViewerOptions, signal: AbortSignal):
       joined += 1;
       if (!opening) {
         opening = open();
-        checking?.cancel();
         check();
       }
       const attempt = opening;
