@@ -258,6 +258,21 @@ test("a Secret that is missing in a volume is reported at once, with how to send
   );
 });
 
+test("why names what pods wait for before it has lasted, as a wait does that refers to it", async () => {
+  await world.create("hub", object("v1", "Namespace", "", "early"), deployment("early"));
+  await world.create("hub", policy("early", "Deployment", { clusters: ["cordoned"] }));
+  await world.fleet.run(5_000);
+
+  const cause = /2 pods wait.*: Unschedulable: 0\/2 nodes are available: 2 node\(s\) were unschedulable/;
+  await Promise.all([
+    expect(world.run("wait", "deployment/web", "-n", "early", "--timeout", "1")).rejects.toThrow(cause),
+    world.fleet.run(3_000),
+  ]);
+  expect(readAll(await world.run("why", "deployment/web", "-n", "early"))).toMatch(
+    /PROBLEMS none yet; this may pass: 2 pods wait on cordoned: Unschedulable: 0\/2 nodes are available/,
+  );
+});
+
 test("a wait names why the pods do not run while it waits", async () => {
   const namespace = namespaceOf("a Deployment with a wrong image");
   const { client, clock } = world.fleet;

@@ -19,6 +19,8 @@ import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
 /** An explanation with what was looked at on the members, and what could not be. */
 export type SeenExplanation = DeepReadonly<Explanation> & {
   readonly notChecked?: readonly string[];
+  /** What pods wait for that may pass by itself, and has not lasted: no problem yet. */
+  readonly waiting?: readonly string[];
   /** What scales it or limits its namespace, as lines. */
   readonly scaling?: readonly string[];
 };
@@ -43,7 +45,10 @@ export async function lookAtCopies(
   const clusters =
     copies.length === 0 ? [] : await allowed(Array.fromAsync(eachObject(client, Cluster, { cluster: HUB, signal })));
   const { reports, unseen } = await lookAtPods(copies, { client, clock, signal, places: clusters?.map(placeOf) });
-  const causes = explainCauses([...reports.values()], isOverdue).map((cause) => ({
+  const found = explainCauses([...reports.values()], isOverdue);
+  const known = new Set(found.map(({ text }) => text));
+  const waiting = explainCauses([...reports.values()], true).flatMap(({ text }) => (known.has(text) ? [] : [text]));
+  const causes = found.map((cause) => ({
     what: cause.text,
     try: `${fixOf(explanation, copies[0], cause)}${inspectCommand(copies)}`,
   }));
@@ -61,7 +66,7 @@ export async function lookAtCopies(
   // A release that failed names the pods that it failed for.
   const title = `release ${explanation.release?.name ?? ""} `;
   const ofRelease = explanation.problems.filter(({ what }) => explanation.release && what.startsWith(title));
-  const known = explanation.problems.map(({ what }) => what).join("\n");
+  const explained = explanation.problems.map(({ what }) => what).join("\n");
   return {
     ...explanation,
     problems: [
@@ -69,10 +74,11 @@ export async function lookAtCopies(
       ...hub.problems,
       ...ofRelease,
       ...causes,
-      ...(rules ?? []).filter(({ what }) => !known.includes(what)),
+      ...(rules ?? []).filter(({ what }) => !explained.includes(what)),
       ...scaling.problems,
       ...explanation.problems.filter((problem) => !ofRelease.includes(problem)),
     ],
+    waiting: waiting.length > 0 ? waiting : undefined,
     scaling: scaling.lines.length > 0 ? scaling.lines : undefined,
     notChecked: unknown.length > 0 ? unknown : undefined,
   };

@@ -25,7 +25,7 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
     // Before everything else: what follows says nothing about it.
     renderNotChecked(explanation),
     // The cause is what most readers look for.
-    ...(explanation.problems.length > 0 ? [renderProblems(explanation)] : []),
+    ...(hasCause(explanation) ? [renderProblems(explanation)] : []),
     ...(isManagedByPolicy(explanation)
       ? [renderPolicies(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
@@ -34,7 +34,7 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
     renderMembers(explanation),
     explanation.scaling ? ["SCALING", ...explanation.scaling] : [],
     renderMoves(explanation),
-    ...(explanation.problems.length > 0 ? [] : [renderProblems(explanation)]),
+    ...(hasCause(explanation) ? [] : [renderProblems(explanation)]),
   ];
   const text = sections
     .filter((lines) => lines.length > 0)
@@ -231,11 +231,16 @@ function renderMoves({ moves, leaving }: Read): string[] {
   ];
 }
 
+const hasCause = ({ problems, waiting = [] }: SeenExplanation): boolean => problems.length + waiting.length > 0;
+
 function renderNotChecked({ notChecked = [] }: SeenExplanation): string[] {
   return notChecked.length === 0 ? [] : ["NOT CHECKED", ...notChecked];
 }
 
-function renderProblems({ problems, notChecked = [] }: SeenExplanation): string[] {
-  if (problems.length === 0) return ["PROBLEMS", notChecked.length === 0 ? "none" : "none in what was checked"];
+function renderProblems({ problems, waiting = [], notChecked = [] }: SeenExplanation): string[] {
+  if (problems.length === 0) {
+    const none = `none${waiting.length === 0 ? "" : " yet"}${notChecked.length === 0 ? "" : " in what was checked"}`;
+    return ["PROBLEMS", waiting.length === 0 ? none : `${none}; this may pass: ${waiting.join("; ")}`];
+  }
   return ["PROBLEMS", ...problems.flatMap(({ what, try: remedy }) => [what, `  → ${remedy}`])];
 }
