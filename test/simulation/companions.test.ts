@@ -6,8 +6,9 @@ import { createInterpreter, planFleet } from "@flotilla/flotilla";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { readHub } from "../../packages/cli/src/explain/read-snapshot.ts";
 import { PodUnavailableBudget } from "../../packages/openkruise/src/podunavailablebudget/podunavailablebudget-kind.ts";
-import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { Transport } from "@flotilla/client";
+import { createLastingEngine, startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import type { TestFleet, TestFleetOptions } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makePolicy } from "@flotilla/testing/builders.ts";
 
 const MEMBERS = ["member1", "member2"] as const;
@@ -31,8 +32,8 @@ const budget: PodUnavailableBudget = {
   spec: { selector: { matchLabels: { app: "web" } }, maxUnavailable: 3 },
 };
 
-async function start(): Promise<void> {
-  fleet = await startTestFleet({ members: MEMBERS, nodes: 2 });
+async function start(options: Partial<TestFleetOptions> = {}): Promise<void> {
+  fleet = await startTestFleet({ members: MEMBERS, nodes: 2, ...options });
   await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const policy = makePolicy("shop/all")
     .selects("apps.kruise.io/v1beta1", "CloneSet")
@@ -113,3 +114,52 @@ test("a plan keeps the companions of a workload", async () => {
   const budgets = works.filter(({ spec }) => spec.workload?.manifests?.[0]?.["kind"] === "PodUnavailableBudget");
   expect(budgets.map(({ metadata }) => metadata.namespace)).toEqual(["karmada-es-member1", "karmada-es-member2"]);
 });
+
+/** The hub fails the first discovery requests of a group and version. */
+function failingDiscovery(
+  path: string,
+  times: number,
+): { wrap: (transport: Transport) => Transport; failed(): number } {
+  let failed = 0;
+  const wrap = (transport: Transport): Transport => ({
+    ...transport,
+    async raw(request, signal) {
+      const response = await transport.raw(request, signal);
+      if (request.cluster !== "hub" || request.path !== path || failed >= times) return response;
+      failed++;
+      return { ...response, status: 503 };
+    },
+  });
+  return { wrap, failed: () => failed };
+}
+
+const groupVersions = ["policy.kruise.io/v1beta1", "apps.kruise.io/v1beta1", "apps.kruise.io/v1alpha1"];
+test.each(groupVersions)(
+  "companions stay on the members when a restarted hub fails to discover %s",
+  async (version) => {
+    const engine = createLastingEngine();
+    await start({ engine });
+    await fleet.client.create(SidecarSet, "hub", sidecarSet);
+    await fleet.client.create(PodUnavailableBudget, "hub", budget);
+    await fleet.client.create(CloneSet, "hub", makeCloneSet("shop/web").replicas(3).build());
+    await fleet.run(30_000);
+    const uids = (): Promise<(string | undefined)[]> =>
+      Promise.all(
+        MEMBERS.flatMap((cluster) => [
+          fleet.client.get(PodUnavailableBudget, { cluster, namespace: "shop", name: "web" }),
+          fleet.client.get(SidecarSet, { cluster, name: "proxies" }),
+        ]).map(async (object) => (await object).metadata.uid),
+      );
+    const before = await uids();
+    await fleet.stop();
+
+    const discovery = failingDiscovery(`/apis/${version}`, 2);
+    fleet = await startTestFleet({ members: MEMBERS, nodes: 2, engine, wrap: discovery.wrap });
+    await fleet.run(60_000);
+
+    expect(discovery.failed()).toBe(2);
+    expect(await uids()).toEqual(before);
+    // A reference may name another version of the same object: the one that was discovered first.
+    expect(fleet.writes().filter(({ resource }) => resource !== "resourcebindings.work.karmada.io")).toEqual([]);
+  },
+);

@@ -64,7 +64,9 @@ export async function explainMembers(
 ): Promise<ExplainedMember[]> {
   const works = views.worksOf(binding);
   const { memberDecides } = await fieldsOfMembers(template, interpreter);
-  const concerned = await concernedBindings(views, template);
+  const found = await concernedBindings(views, template);
+  // Dispatch waits for those that are not listed yet; until then the copies are shown as without them.
+  const concerned = found === "unknown" ? [] : found;
   const { bare, shares } = planDivision(binding, template, { works, memberDecides, concerned });
   const release = releases?.of(template);
   const divided =

@@ -89,7 +89,8 @@ async function recordDependencies(
   const { [DEPENDENCIES]: _, [UNMANAGED]: _before, ...annotations } = binding.metadata.annotations ?? {};
   const unmanaged = template.metadata.annotations?.[UNMANAGED];
   try {
-    const all = [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
+    const ofCompanions = (await companions.dependenciesOf(template)) ?? [];
+    const all = [...(await interpreter.dependencies(template)), ...ofCompanions];
     const needed = all.filter(mayBeNeeded);
     if (needed.length > 0)
       Object.assign(annotations, { [DEPENDENCIES]: formatReferences(needed) }, defined({ [UNMANAGED]: unmanaged }));

@@ -294,9 +294,14 @@ export async function planCopies(
   }
   const release = planRelease({ releases, views, nowMs, storedOf }, binding, template, works);
   if (release.assigned === "pending") return undefined;
+  const concerned = await concernedBindings(views, template);
+  if (concerned === "unknown") {
+    problems.push(`the workloads that ${resource.kind} ${resource.name} concerns were not all read`);
+    return undefined;
+  }
   const plan = await planDispatch(binding, template, {
     works,
-    concerned: await concernedBindings(views, template),
+    concerned,
     release: release.assigned,
     divide: (...what) => interpreter.divide(...what),
     retainedFields: (object) => interpreter.retainedFields(object),

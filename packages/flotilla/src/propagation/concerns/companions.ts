@@ -25,8 +25,11 @@ interface KindRef {
 }
 
 export interface Companions {
-  /** What a workload takes along to its members because of its companions. Starts to watch their kinds. */
-  dependenciesOf(workload: Template): Promise<readonly Dependency[]>;
+  /**
+   * What a workload takes along to its members because of its companions; undefined while their lists are incomplete:
+   * a companion that is only not listed yet must stay on the members. Starts to watch their kinds.
+   */
+  dependenciesOf(workload: Template): Promise<readonly Dependency[] | undefined>;
   /**
    * The companions that take effect when a pod is created; undefined while their lists are incomplete. `all`: also of
    * kinds that no policy names, which are then watched.
@@ -58,11 +61,8 @@ export const isSidecarSet = (ref: KindRef): boolean => groupKindOf(ref) === grou
 
 export function createCompanions({ templates, interpreter, labelsOf }: CompanionDependencies): Companions {
   const followAll = (): void => FOLLOWED.forEach((ref) => templates.follow(ref));
-  /** The hub may serve only one of the versions. */
-  function areListed(): boolean {
-    const listed = new Set(FOLLOWED.filter((ref) => templates.isListed(ref)).map(groupKindOf));
-    return FOLLOWED.every((ref) => listed.has(groupKindOf(ref)));
-  }
+  /** In every version: that the hub does not serve one of them says nothing about the objects in another one. */
+  const areListed = (): boolean => FOLLOWED.every((ref) => templates.isListed(ref));
 
   interface Found {
     readonly namespace: string;
@@ -99,6 +99,7 @@ export function createCompanions({ templates, interpreter, labelsOf }: Companion
       const found = find(workload);
       if (!found) return [];
       followAll();
+      if (!areListed()) return undefined;
       const { namespace, concerned, sets } = found;
       return [
         ...concerned.map(({ apiVersion, kind, metadata: { name } }) => ({ apiVersion, kind, namespace, name })),

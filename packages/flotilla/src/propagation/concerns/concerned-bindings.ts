@@ -25,8 +25,11 @@ export interface ConcernedViews {
   templates: Pick<Templates, "get">;
 }
 
-/** Empty for kinds that concern no workloads. */
-export async function concernedBindings(views: ConcernedViews, template: Template): Promise<readonly Binding[]> {
+/** Empty for kinds that concern no workloads; `unknown` while a workload's template is. */
+export async function concernedBindings(
+  views: ConcernedViews,
+  template: Template,
+): Promise<readonly Binding[] | "unknown"> {
   const { hub: cluster, bindings, templates } = views;
   const { namespace } = template.metadata;
   const concern = isDividedByPods(template) && namespace ? concernOf(template) : undefined;
@@ -37,12 +40,19 @@ export async function concernedBindings(views: ConcernedViews, template: Templat
     return found && isSameKind(found.spec.resource, { apiVersion, kind }) ? [found] : [];
   }
   const isSelected = compileLabelSelector(concern.pods);
-  const selected = bindings.list({ cluster, namespace }).map(async (binding) => {
-    const workload = await templates.get(binding.spec.resource);
-    const labels = workload && workload !== "unknown" ? podLabelsOf(workload) : undefined;
-    return labels && isSelected(labels) ? [binding] : [];
-  });
-  return (await Promise.all(selected)).flat();
+  const workloads = await Promise.all(
+    bindings.list({ cluster, namespace }).map(async (binding) => ({
+      binding,
+      workload: await templates.get(binding.spec.resource),
+    })),
+  );
+  const selected: Binding[] = [];
+  for (const { binding, workload } of workloads) {
+    if (workload === "unknown") return "unknown";
+    const labels = workload && podLabelsOf(workload);
+    if (labels && isSelected(labels)) selected.push(binding);
+  }
+  return selected;
 }
 
 interface KindRef {

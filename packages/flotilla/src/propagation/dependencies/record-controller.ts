@@ -50,9 +50,11 @@ export function createRecordController({
   interpreter,
   reportRuleFailure,
 }: RecordDependencies): Controller<ObjectKey> {
-  async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[]> {
+  /** Undefined while the companions are not known. */
+  async function ask(template: DeepReadonly<KubernetesObject>): Promise<readonly Dependency[] | undefined> {
     try {
-      return [...(await interpreter.dependencies(template)), ...(await companions.dependenciesOf(template))];
+      const ofCompanions = await companions.dependenciesOf(template);
+      return ofCompanions && [...(await interpreter.dependencies(template)), ...ofCompanions];
     } catch (error) {
       reportRuleFailure(template, "GetDependenciesFailed", error);
       throw error;
@@ -77,6 +79,7 @@ export function createRecordController({
         // The deletion of the template deletes this binding. A new object of the same name gets its own binding first.
         if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
         const all = await ask(template);
+        if (!all) return { requeueAfterMs: RELIST_RETRY_MS };
         const needed = all.filter(mayBeNeeded);
         const refused = all.find((dependency) => !mayBeNeeded(dependency));
         if (refused) {

@@ -76,8 +76,8 @@ export interface DispatchDependencies {
   releaseOf?: ReleaseOf | undefined;
   /** Bindings whose release gave a member something else. */
   releaseChanges?: Source<ObjectKey> | undefined;
-  /** The bindings of the workloads that a template concerns, such as a budget's. */
-  concernedBy(template: DeepReadonly<KubernetesObject>): Promise<readonly DeepReadonly<ResourceBinding>[]>;
+  /** The bindings of the workloads that a template concerns, such as a budget's; `unknown` while one of these is. */
+  concernedBy(template: DeepReadonly<KubernetesObject>): Promise<readonly DeepReadonly<ResourceBinding>[] | "unknown">;
   /** The companions that change new pods of a template; undefined while it is not known. */
   companionsOf(
     template: DeepReadonly<KubernetesObject>,
@@ -221,9 +221,12 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       const release = deps.releaseOf?.(template);
       // The event of the FleetRollout enqueues the key again; until then every member keeps what it has.
       if (release === "pending") return done;
+      // Without its workloads a budget would get other parts.
+      const concerned = await deps.concernedBy(template);
+      if (concerned === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       const plan = await planDispatch(binding, template, {
         works,
-        concerned: await deps.concernedBy(template),
+        concerned,
         release,
         divide: (...what) => deps.interpreter.divide(...what),
         retainedFields: (object) => deps.interpreter.retainedFields(object),

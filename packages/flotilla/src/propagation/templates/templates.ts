@@ -100,17 +100,21 @@ export function createTemplates({
   const followed = new Map<string, AnyKind>();
   /** Kinds that were named and not served by the hub at the time. */
   const missing = new Map<string, KindRef>();
+  /** Kinds whose discovery failed and is repeated by a timer: a stage asks for one with every reconcile meanwhile. */
+  const retried = new Set<string>();
   const sources: DynamicSource<unknown>[] = [];
   const idOf = (group: string, kind: string): string => `${group}/${kind}`;
+  const versionedId = ({ apiVersion, kind }: KindRef): string => `${apiVersion}/${kind}`;
   /** Set when the informers are about to be closed: a discovery that ends later must not ask them for more. */
   let isClosed = false;
 
   function follow(ref: KindRef): void {
     const { group } = parseApiVersion(ref.apiVersion);
-    if (isClosed || !isTemplateGroup(group) || followed.has(idOf(group, ref.kind))) return;
+    const id = versionedId(ref);
+    if (isClosed || !isTemplateGroup(group) || followed.has(idOf(group, ref.kind)) || retried.has(id)) return;
     kinds.resolve(ref).then(
       (kind) => {
-        missing.delete(`${ref.apiVersion}/${ref.kind}`);
+        missing.delete(id);
         if (isClosed || followed.has(idOf(group, ref.kind))) return;
         followed.set(idOf(group, ref.kind), kind);
         // Opened without a source too: `get` of a process that runs no stages finds the list complete.
@@ -120,10 +124,14 @@ export function createTemplates({
       (error: unknown) => {
         if (isClosed) return;
         // An unserved kind is waited for; a failed discovery is retried sooner.
-        if (error instanceof UnknownKindError) missing.set(`${ref.apiVersion}/${ref.kind}`, ref);
-        else {
+        if (error instanceof UnknownKindError) missing.set(id, ref);
+        else if (!retried.has(id)) {
           log.warn("kind of a template not resolved, retrying", { ...ref, error: messageOf(error) });
-          clock.after(ASK_AGAIN_MS, () => follow(ref));
+          retried.add(id);
+          clock.after(ASK_AGAIN_MS, () => {
+            retried.delete(id);
+            follow(ref);
+          });
         }
       },
     );
@@ -151,10 +159,8 @@ export function createTemplates({
     const known = followed.get(idOf(spec.group, spec.names.kind));
     if (!known) return;
     followed.delete(idOf(spec.group, spec.names.kind));
-    missing.set(idOf(spec.group, spec.names.kind), {
-      apiVersion: formatApiVersion(spec.group, known.storageVersion),
-      kind: spec.names.kind,
-    });
+    const ref = { apiVersion: formatApiVersion(spec.group, known.storageVersion), kind: spec.names.kind };
+    missing.set(versionedId(ref), ref);
   });
 
   return {
@@ -176,7 +182,7 @@ export function createTemplates({
     },
     isListed({ apiVersion, kind }) {
       const known = followed.get(idOf(parseApiVersion(apiVersion).group, kind));
-      return known ? informers.of(known).synced : missing.has(`${apiVersion}/${kind}`);
+      return known ? informers.of(known).synced : missing.has(versionedId({ apiVersion, kind }));
     },
     list(ref, namespace) {
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));
