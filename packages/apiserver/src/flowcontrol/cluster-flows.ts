@@ -1,6 +1,7 @@
 /**
  * The priority levels of each logical cluster, as its PriorityLevelConfigurations and FlowSchemas define them. They are
- * loaded when a cluster first has a request, and again after a change.
+ * loaded when a cluster first has a request, and again after a change. A change keeps the requests that run and wait, and
+ * what they count for: otherwise every write would free all seats.
  */
 import { FlowSchema, mandatoryPriorityLevels, PriorityLevelConfiguration } from "@flotilla/kubernetes";
 import type { PriorityLevelConfigurationSpec } from "@flotilla/apimachinery/facts/flowcontrol-v1.ts";
@@ -13,21 +14,24 @@ import type { Cache } from "../store/cache.ts";
 import { createFlowMatcher, type FlowMatcher } from "./flow-match.ts";
 import { FlowMetrics } from "./flow-metrics.ts";
 import { PriorityLevel } from "./priority-level.ts";
-import { RetryAfter } from "./retry-after.ts";
-import { currentLimits, DemandIntegrator, nominalLimits } from "./seat-allocation.ts";
+import { currentLimits, nominalLimits } from "./seat-allocation.ts";
 
 /** How often the levels of a cluster lend and borrow. */
 const ADJUST_MS = 10_000;
 
+/** The same object while the configuration changes. */
 export interface ClusterFlows {
   readonly name: string;
-  readonly matcher: FlowMatcher;
-  readonly levels: ReadonlyMap<string, PriorityLevel>;
+  matcher: FlowMatcher;
+  /** Also those that were deleted and have requests. */
+  levels: ReadonlyMap<string, PriorityLevel>;
   readonly metrics: FlowMetrics;
-  /** Seats in use; the same object after a change of the configuration. */
-  readonly usage: { executing: number };
+  /** Seats in use. */
+  executing: number;
   waiting: number;
   adjustedMs: number;
+  /** The configuration has changed, or the last request of a deleted level has ended. */
+  isStale: boolean;
 }
 
 interface Dependencies {
@@ -47,13 +51,14 @@ export interface FlowsOfClusters {
 }
 
 export function createClusterFlows({ cache, store, clock, serverSeats }: Dependencies): FlowsOfClusters {
-  /** Clusters that were asked since they last changed. */
   const loaded = new Map<string, ClusterFlows>();
-  const stale = new Set<string>();
 
   const stops = [FlowSchema, PriorityLevelConfiguration].map(({ group, plural }) =>
     cache.watch(`/${group}/${plural}/`, cache.revision, (events) => {
-      for (const { entry, previous } of events) stale.add(clusterOfKey((entry ?? previous)?.key ?? ""));
+      for (const { entry, previous } of events) {
+        const flows = loaded.get(clusterOfKey((entry ?? previous)?.key ?? ""));
+        if (flows) flows.isStale = true;
+      }
     }),
   );
 
@@ -68,22 +73,12 @@ export function createClusterFlows({ cache, store, clock, serverSeats }: Depende
     const missing = mandatoryPriorityLevels().filter(
       ({ metadata }) => !stored.some((object) => object.metadata.name === metadata.name),
     );
-    const objects = [...stored, ...missing];
-    const specs = new Map(objects.map(({ metadata, spec }) => [metadata.name, specOf(spec)]));
-    const limits = nominalLimits(specs, serverSeats);
     const levels = new Map<string, PriorityLevel>();
-    for (const { metadata, spec } of objects) {
+    for (const { metadata, spec } of [...stored, ...missing]) {
       const { name, uid = "" } = metadata;
-      const before = former?.levels.get(name);
-      const limit = limits.get(name);
-      if (limit)
-        levels.set(
-          name,
-          new PriorityLevel({ name, uid }, specOf(spec), limit, {
-            demand: before?.demand ?? new DemandIntegrator(nowMs),
-            retryAfter: before?.retryAfter ?? new RetryAfter(),
-          }),
-        );
+      const level = former?.levels.get(name) ?? new PriorityLevel(name, nowMs);
+      level.configure(uid, specOf(spec));
+      levels.set(name, level);
     }
     const matcher = createFlowMatcher(
       store
@@ -91,17 +86,26 @@ export function createClusterFlows({ cache, store, clock, serverSeats }: Depende
         .map((entry) => objectIn(entry, schemaResource.storage) as unknown as DeepReadonly<FlowSchema>),
       (name) => levels.has(name),
     );
-    const flows: ClusterFlows = {
+    // After the schemas: a deleted level takes no more requests, and keeps its seats while it has some.
+    for (const [name, level] of former?.levels ?? []) {
+      if (levels.has(name) || level.isIdle) continue;
+      level.isQuiescing = true;
+      levels.set(name, level);
+    }
+    const limits = nominalLimits(new Map(Array.from(levels, ([name, { spec }]) => [name, spec])), serverSeats);
+    for (const [name, level] of levels) level.limits = limits.get(name) ?? level.limits;
+    if (former) former.metrics.keep(former.matcher.schemas);
+    const flows: ClusterFlows = former ?? {
       name: cluster.name,
       matcher,
       levels,
-      metrics: former?.metrics ?? new FlowMetrics(),
-      // Requests of the former levels end there; those that wait there are dispatched as before.
-      usage: former?.usage ?? { executing: 0 },
+      metrics: new FlowMetrics(),
+      executing: 0,
       waiting: 0,
       adjustedMs: nowMs,
+      isStale: false,
     };
-    if (former) flows.metrics.keep(former.matcher.schemas);
+    Object.assign(flows, { matcher, levels, isStale: false });
     setCurrent(flows);
     return flows;
   };
@@ -109,17 +113,13 @@ export function createClusterFlows({ cache, store, clock, serverSeats }: Depende
   return {
     of(cluster) {
       const known = loaded.get(cluster.name);
-      if (known && !stale.has(cluster.name)) return known;
-      stale.delete(cluster.name);
+      if (known && !known.isStale) return known;
       const flows = load(cluster, known);
       if (flows) loaded.set(cluster.name, flows);
       return flows;
     },
     loaded: (cluster) => loaded.get(cluster),
-    forget(cluster) {
-      loaded.delete(cluster);
-      stale.delete(cluster);
-    },
+    forget: (cluster) => void loaded.delete(cluster),
     close() {
       for (const stop of stops) stop();
     },
@@ -142,7 +142,10 @@ function setCurrent({ levels }: ClusterFlows): void {
 export function adjustFlows(flows: ClusterFlows, nowMs: number): void {
   if (nowMs - flows.adjustedMs < ADJUST_MS) return;
   flows.adjustedMs = nowMs;
-  for (const { demand } of flows.levels.values()) demand.update(nowMs);
+  for (const level of flows.levels.values()) {
+    level.demand.update(nowMs);
+    if (level.isQuiescing && level.isIdle) flows.isStale = true;
+  }
   setCurrent(flows);
 }
 

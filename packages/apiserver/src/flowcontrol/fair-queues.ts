@@ -73,18 +73,38 @@ export class FairQueues {
 
   /** The queue for a request of this flow; undefined when its hand is full. */
   choose(flow: string): Queue | undefined {
+    const queue = this.#shortest(flow);
+    return queue && queue.requests.length < this.#lengthLimit ? queue : undefined;
+  }
+
+  #shortest(flow: string): Queue | undefined {
     let best: Queue | undefined;
     for (const index of this.#handOf(flow)) {
       const queue = this.#queues[index];
       if (queue && (!best || loadOf(queue) < loadOf(best))) best = queue;
     }
-    return best && best.requests.length < this.#lengthLimit ? best : undefined;
+    return best;
   }
 
   /** False when the queue of the flow is full. */
   enqueue(request: QueuedRequest): boolean {
     const queue = this.choose(request.flow);
-    if (!queue) return false;
+    if (queue) this.#join(queue, request);
+    return queue !== undefined;
+  }
+
+  /** Takes the requests that wait in other queues, also above the limit: they were accepted. */
+  takeOver(others: FairQueues): void {
+    const waiting = others.#queues.flatMap(({ requests }) => requests);
+    for (const request of waiting.toSorted((a, b) => a.sinceMs - b.sinceMs)) {
+      const queue = this.#shortest(request.flow);
+      if (!queue) return; // There is at least one queue, and a hand of at least one.
+      others.remove(request);
+      this.#join(queue, request);
+    }
+  }
+
+  #join(queue: Queue, request: QueuedRequest): void {
     if (queue.requests.length === 0 && queue.executing === 0)
       queue.nextStart = Math.max(queue.nextStart, this.#virtual);
     request.queue = queue;
@@ -93,7 +113,6 @@ export class FairQueues {
     this.#active.add(queue);
     this.#waiting++;
     this.#waitingSeats += request.seats;
-    return true;
   }
 
   /** A request that runs without having waited counts for its queue as well. */

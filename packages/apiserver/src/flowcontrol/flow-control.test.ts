@@ -19,15 +19,24 @@ const table = createResourceTable(createResources([FlowSchema, PriorityLevelConf
 const clusterOf = (name: string): LogicalCluster => ({ name, table }) as unknown as LogicalCluster;
 const hub = clusterOf(HUB);
 
+type Listener = (events: { entry: { key: string } }[]) => void;
+
 function make(
   serverSeats: number,
   objects: readonly KubernetesObject[] = flowControlDefaults("2024-01-01T00:00:00Z"),
   watchers = 0,
-): { flow: FlowControl; clock: ReturnType<typeof createFakeClock> } {
+): {
+  flow: FlowControl;
+  clock: ReturnType<typeof createFakeClock>;
+  /** Writes objects to the store of all clusters, and deletes those of a name; the event is of the hub. */
+  change(written: readonly KubernetesObject[], deleted?: readonly string[]): void;
+} {
   const clock = createFakeClock();
+  let stored = objects;
+  const listeners = new Map<string, Listener>();
   const store = {
     list: (_: LogicalCluster, { kind }: Resource) =>
-      objects
+      stored
         .filter((object) => object.kind === kind.kind)
         .map((object) => ({
           key: object.metadata.name,
@@ -41,10 +50,29 @@ function make(
         })),
     count: () => 0,
   } as unknown as ObjectStore;
-  const cache = { revision: 1, watch: () => () => {}, watchers: () => watchers } as unknown as Cache;
+  const cache = {
+    revision: 1,
+    watch(prefix: string, _: number, listener: Listener) {
+      listeners.set(prefix, listener);
+      return () => listeners.delete(prefix);
+    },
+    watchers: () => watchers,
+  } as unknown as Cache;
   const clusters = { get: clusterOf } as unknown as ClusterRegistry;
-  return { flow: createFlowControl({ cache, store, clusters, clock, serverSeats }), clock };
+  return {
+    flow: createFlowControl({ cache, store, clusters, clock, serverSeats }),
+    clock,
+    change(written, deleted = []) {
+      const gone = new Set([...deleted, ...written.map(nameOf)]);
+      stored = [...stored.filter((object) => !gone.has(nameOf(object))), ...written];
+      for (const { kind, metadata } of written.length > 0 ? written : objects.slice(0, 1)) {
+        const { group, plural } = kind === FlowSchema.kind ? FlowSchema : PriorityLevelConfiguration;
+        listeners.get(`/${group}/${plural}/`)?.([{ entry: { key: `/${group}/${plural}/${HUB}/${metadata.name}` } }]);
+      }
+    },
+  };
 }
+const nameOf = ({ kind, metadata }: KubernetesObject): string => `${kind ?? ""}/${metadata.name}`;
 
 const ADMIN = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 const ALICE = { name: "alice", groups: ["system:authenticated"] };
@@ -279,4 +307,130 @@ test("a write that many watches see takes more seats", () => {
   };
 
   expect([seatsOf(few), seatsOf(many)]).toEqual([1, 4]);
+});
+
+const limitedLevel = (name: string, shares: number, queues?: number): KubernetesObject =>
+  ({
+    apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+    kind: "PriorityLevelConfiguration",
+    metadata: { name },
+    spec: {
+      type: "Limited",
+      limited: {
+        nominalConcurrencyShares: shares,
+        lendablePercent: 0,
+        limitResponse: queues
+          ? { type: "Queue", queuing: { queues, handSize: 1, queueLengthLimit: 50 } }
+          : { type: "Reject" },
+      },
+    },
+  }) as KubernetesObject;
+const schemaFor = (user: string, level: string): KubernetesObject =>
+  ({
+    apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+    kind: "FlowSchema",
+    metadata: { name: `of-${user}` },
+    spec: {
+      matchingPrecedence: 500,
+      priorityLevelConfiguration: { name: level },
+      distinguisherMethod: { type: "ByUser" },
+      rules: [
+        {
+          subjects: [{ kind: "User", user: { name: user } }],
+          resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], namespaces: ["*"], clusterScope: true }],
+        },
+      ],
+    },
+  }) as KubernetesObject;
+const levelOf = (flow: FlowControl, name: string) => flow.levels(HUB).find((level) => level.name === name);
+
+test("a change of the configuration does not free the seats of requests that run", () => {
+  const { flow, change } = make(600);
+  const { seats } = fill(flow, hub, ALICE);
+
+  change([schemaFor("carol", "global-default")]);
+  const more = fill(flow, hub, ALICE).seats;
+
+  expect([seats.length > 10, more.length]).toEqual([true, 0]);
+  expect(levelOf(flow, "global-default")?.executing).toBe(seats.length);
+  expect(levelOf(flow, "global-default")?.running.size).toBe(seats.length);
+});
+
+test("requests that wait while the configuration changes run in their order, before new ones", async () => {
+  const { flow, change } = make(60);
+  const { seats, next } = fill(flow, hub, ALICE);
+
+  change([schemaFor("carol", "global-default")]);
+  const later = flow.enter(hub, makeRequest(ALICE)) as Promise<Seat>;
+  const order: string[] = [];
+  void next.then(() => order.push("first"));
+  void later.then(() => order.push("later"));
+
+  expect([flow.waiting, levelOf(flow, "global-default")?.waiting]).toEqual([2, 2]);
+  seats[0]?.leave();
+  seats[1]?.leave();
+  await Promise.all([next, later]);
+  expect(order).toEqual(["first", "later"]);
+});
+
+test("a level with other shares counts its requests against the new limit", () => {
+  const objects = [limitedLevel("mine", 10), schemaFor("alice", "mine")];
+  const { flow, change } = make(100, objects);
+  const enter = (): void => void flow.enter(hub, makeRequest(ALICE));
+  for (let index = 0; index < 20; index++) enter();
+
+  change([limitedLevel("mine", 1)]);
+
+  expect(enter).toThrow(TooBusyError);
+  const level = levelOf(flow, "mine");
+  expect([level?.executing, level?.limits.nominal]).toEqual([20, 17]);
+});
+
+test("requests wait on in a level whose queues change, and in one that no longer has queues", async () => {
+  const { flow, change } = make(60, [limitedLevel("mine", 5, 4), schemaFor("alice", "mine")]);
+  const { seats, next } = fill(flow, hub, ALICE);
+
+  change([limitedLevel("mine", 5, 2)]);
+  const second = flow.enter(hub, makeRequest(ALICE)) as Promise<Seat>;
+  expect([levelOf(flow, "mine")?.waiting, levelOf(flow, "mine")?.queues?.queues.length]).toEqual([2, 2]);
+  change([limitedLevel("mine", 5)]);
+
+  expect(() => flow.enter(hub, makeRequest(ALICE))).toThrow(TooBusyError);
+  seats[0]?.leave();
+  seats[1]?.leave();
+  await Promise.all([next, second]);
+  expect([flow.waiting, levelOf(flow, "mine")?.waiting]).toEqual([0, 0]);
+});
+
+test("a deleted level stays until its requests have ended, and takes no more", async () => {
+  const { flow, change, clock } = make(60, [limitedLevel("mine", 5, 4), schemaFor("alice", "mine")]);
+  const { seats, next } = fill(flow, hub, ALICE);
+
+  change([], ["PriorityLevelConfiguration/mine"]);
+  const other = flow.enter(hub, makeRequest(ALICE)) as Seat;
+  expect(other.levelUid).not.toBe("PriorityLevelConfiguration-mine");
+  const level = levelOf(flow, "mine");
+  expect([level?.isQuiescing, level?.executing, level?.waiting]).toEqual([true, seats.length, 1]);
+
+  for (const seat of seats) seat.leave();
+  (await next).leave();
+  clock.advance(10_000);
+  other.leave();
+  void flow.enter(hub, makeRequest(ALICE));
+  expect(flow.levels(HUB).map(({ name }) => name)).not.toContain("mine");
+});
+
+test("seats are borrowed at the same times, however often the configuration changes", () => {
+  const { flow, clock, change } = make(100);
+  fill(flow, hub, ALICE);
+  for (let index = 0; index < 40; index++) void flow.enter(hub, makeRequest(ALICE));
+
+  for (let second = 0; second < 10; second++) {
+    clock.advance(1000);
+    change([schemaFor("carol", "global-default")]);
+    void flow.enter(hub, makeRequest(BOB));
+  }
+
+  const level = levelOf(flow, "global-default");
+  expect(level?.current).toBeGreaterThan(level?.limits.nominal ?? 0);
 });

@@ -30,14 +30,13 @@ const LEVEL_COLUMNS = [
 ];
 
 function levelRow(level: PriorityLevel): string[] {
-  const { name, waiting, running, counts, queues } = level;
+  const { name, waiting, running, counts, queues, isIdle, isQuiescing } = level;
   const active = queues?.queues.filter((queue) => queue.requests.length > 0).length ?? 0;
-  // A level that is deleted keeps no requests here: those that wait go on in the former object.
   return [
     name,
     active,
-    waiting === 0 && running.size === 0,
-    false,
+    isIdle,
+    isQuiescing,
     waiting,
     running.size,
     counts.dispatched,

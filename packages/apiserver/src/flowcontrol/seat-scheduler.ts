@@ -41,7 +41,7 @@ export function createSeatScheduler({ clock, serverSeats }: { clock: Clock; serv
     if (!level.hasRoomFor(seats)) return false;
     if (flows.name === HUB && (level.isExempt || level.name === LEADER_ELECTION)) return true;
     const free = serverSeats - executing;
-    const inUse = flows.usage.executing;
+    const inUse = flows.executing;
     // The first request of a cluster may be wider than what is free; otherwise narrow ones of others would always pass it.
     return inUse === 0 ? free > 0 : inUse + seats <= (flows.name === HUB ? HUB_WEIGHT * free : free);
   };
@@ -50,7 +50,7 @@ export function createSeatScheduler({ clock, serverSeats }: { clock: Clock; serv
     ticket.startMs = nowMs;
     ticket.schema.dispatched++;
     executing += ticket.seats;
-    ticket.flows.usage.executing += ticket.seats;
+    ticket.flows.executing += ticket.seats;
     ticket.level.start(ticket, nowMs);
   };
 
@@ -60,7 +60,7 @@ export function createSeatScheduler({ clock, serverSeats }: { clock: Clock; serv
       let next: Ticket | undefined;
       for (const flows of waitingClusters) {
         adjustFlows(flows, nowMs);
-        if (next && flows.usage.executing >= next.flows.usage.executing) continue;
+        if (next && flows.executing >= next.flows.executing) continue;
         next = nextOf(flows) ?? next;
       }
       if (!next) return;
@@ -123,7 +123,7 @@ export function createSeatScheduler({ clock, serverSeats }: { clock: Clock; serv
     leave(ticket) {
       const nowMs = clock.now();
       executing -= ticket.seats;
-      ticket.flows.usage.executing -= ticket.seats;
+      ticket.flows.executing -= ticket.seats;
       ticket.level.end(ticket, nowMs - ticket.startMs, nowMs);
       if (waiting > 0) dispatch(nowMs);
     },
