@@ -68,6 +68,26 @@ test("a client that has too many waiting requests is rejected, and others are no
   await Promise.all([...burst, other]);
 });
 
+test("all clients together have a bounded number of waiting requests, of which a new client still gets some", async () => {
+  const { turns, request } = makeServer();
+  const running: Promise<void>[] = [];
+  const waitingOf = (client: string, count: number): number => {
+    const before = turns.waiting;
+    for (let index = 0; index < count; index++) running.push(request(client));
+    return turns.waiting - before;
+  };
+
+  waitingOf("first", 4);
+  const taken = Array.from({ length: 6 }, (_, index) => waitingOf(`192.0.2.${index}`, 5_000));
+  const quiet = waitingOf("quiet", 1);
+  for (let index = 0; index < 20_000; index++) waitingOf(`2001:db8::${index.toString(16)}`, 1);
+
+  expect(taken).toEqual([4_096, 4_096, 4_096, 2_048, 1_024, 512]);
+  expect([quiet, turns.waiting]).toEqual([1, 16_384]);
+  const results = await Promise.allSettled(running);
+  expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(4 + 16_384);
+});
+
 test("requests begin at once again when the others have begun", async () => {
   const { order, request } = makeServer();
 

@@ -14,11 +14,16 @@ import type { ApiRequest } from "../request/request.ts";
 const TURN_MS = 4;
 /** Of one client. More than this would wait for longer than a client does. */
 const MAX_WAITING = 4_096;
+/**
+ * Of all clients together, which begin within some seconds: clients without a name are as many as their addresses. A
+ * client has at most as many as are free beside it, so that some are left for the next one.
+ */
+const MAX_WAITING_IN_ALL = 16_384;
 
 export interface FairTurns {
   /**
    * Undefined when a request of this user of a client may begin at once; otherwise resolves when it is its turn. Throws 429
-   * when too many of the client wait.
+   * when too many wait, of the client or of all.
    */
   begin(client: string, user: string): Promise<void> | undefined;
   /** The same for a request that has begun, and waited for something else since: it is never rejected. */
@@ -98,7 +103,7 @@ export function createFairTurns(nowMs: () => number = () => performance.now()): 
 
   return {
     begin(name, user) {
-      if ((clients.get(name)?.waiting ?? 0) >= MAX_WAITING)
+      if ((clients.get(name)?.waiting ?? 0) >= Math.min(MAX_WAITING, MAX_WAITING_IN_ALL - waiting))
         throw tooManyRequests("too many requests at the same time; try again");
       return resume(name, user);
     },
