@@ -1,6 +1,7 @@
 /** Invariants of a fleet in which all faults have ended: what members run is what users asked for, and nothing else. */
 import { DRAIN_TAINT } from "@flotilla/flotilla";
 import { StatefulSet } from "@flotilla/kubernetes";
+import { companionsFollow } from "./companion.ts";
 import { NAMESPACE, RULES, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
 import { KINDS } from "./plan-run.ts";
@@ -325,6 +326,7 @@ const CHECKS: readonly Check[] = [
   drainedMembersAreEmpty,
   podsRun,
   nothingIsLeft,
+  companionsFollow,
   statusIsTrue,
   rightsDoNotWiden,
   oneWriterPerField,

@@ -37,6 +37,12 @@ export const defects: Readonly<Record<string, Defect>> = {
     was: "        await deps.removeWorks(binding, signal);",
     is: "",
   },
+  /** A companion whose kind was not discovered yet does not exist. */
+  "take a missing list as an empty one": {
+    file: `${PROPAGATION}/concerns/companions.ts`,
+    was: "if (!areListed()) return undefined;",
+    is: "",
+  },
   /** A deletion whose answer is lost counts as carried out. */
   "lose a deletion": {
     file: "packages/flotilla/src/delivery/remove-object.ts",

@@ -29,6 +29,8 @@ export type Action =
   | { do: "taint"; member: string; effect: "NoSchedule" | "NoExecute" | undefined }
   | { do: "cordon" | "drain" | "uncordon"; member: string }
   | { do: "unjoin" | "join"; member: string }
+  /** A budget for the pods of the CloneSet, whose policy then takes along what its workload needs. */
+  | { do: "companion" }
   | { do: "manifest work"; member: string; value: string | undefined }
   | ReleaseAction;
 
@@ -66,12 +68,15 @@ export function planRun(seed: number): Plan {
   const kinds = draw.some(KINDS, draw.integer(1, 3));
   const led = new Set<ReleasedKind>(kinds.filter((kind) => isReleasedKind(kind)).filter(() => draw.chance(0.5)));
   const steps: Step[] = [];
+  // A choice of its own: the others stay as they are.
+  const hasCompanion = kinds.includes("CloneSet") && createDraw(createSeededRandom(seed ^ 0xb0d6)).chance(0.5);
   for (const kind of kinds) {
     if (isReleasedKind(kind) && led.has(kind)) steps.push({ afterMs: 0, ...drawStrategy(draw, kind, names) });
     steps.push({ afterMs: 0, do: "place", kind, placement: drawPlacement(draw, kind, names) });
     const partition = kind === "CloneSet" && !led.has(kind) ? seed % 4 : 0;
     steps.push({ afterMs: 0, ...drawApply(draw, kind), partition });
   }
+  if (hasCompanion) steps.push({ afterMs: 0, do: "companion" });
   if (draw.chance(0.3)) steps.push({ afterMs: 0, do: "manifest work", member: draw.one(names), value: "1" });
   steps.push({ afterMs: 20_000, do: "override", kind: draw.one(kinds), member: draw.one(names), value: "first" });
   const length = draw.integer(5, 14);

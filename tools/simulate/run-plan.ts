@@ -21,6 +21,8 @@ export interface RunResult {
   virtualMs: number;
   faults: number;
   events: number;
+  /** The disk lied, and acknowledged writes were lost: what the fleet settled to was not judged. */
+  hasLostWrites: boolean;
   digest: string;
 }
 
@@ -174,6 +176,7 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
       faults +
       Array.from(fleet?.links.values() ?? [], ({ injected }) => injected).reduce((sum, count) => sum + count, 0),
     events: fleet?.trace.length ?? 0,
+    hasLostWrites: hasLost,
     digest: fleet?.trace.digest() ?? "",
   };
 

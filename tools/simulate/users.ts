@@ -11,6 +11,7 @@ import { ManifestWork } from "@flotilla/ocm";
 import type { Command } from "@flotilla/cli";
 import { cordonCommand, taintCommand, uncordonCommand } from "../../packages/cli/src/commands/cordon.ts";
 import { runLoaded } from "../../test/simulation/run-command.ts";
+import { companionKind, makeCompanion } from "./companion.ts";
 import { joinMember } from "./join-member.ts";
 import type { MemberOptions, SimulatedFleet } from "./simulated-fleet.ts";
 import {
@@ -190,6 +191,15 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
         const member = members.find(({ name }) => name === action.member);
         return member && joinMember(fleet, member);
       }
+      case "companion":
+        await put(companionKind, makeCompanion());
+        await user.patch(
+          policyKindOf("CloneSet"),
+          { cluster: HUB, namespace: NAMESPACE, name: `place-${TARGETS.CloneSet.name}` },
+          { spec: { propagateDeps: true } },
+          { type: "merge" },
+        );
+        return;
       case "manifest work": {
         const object = makeManifestWork(action.member, action.value ?? "");
         const kind = ManifestWork as unknown as Kind;

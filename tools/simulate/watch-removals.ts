@@ -2,6 +2,7 @@
  * Watches that an object disappears from a member only with a reason. In a steady run no user asks for the deletion of a
  * copy; a member whose share becomes zero loses it.
  */
+import { companionKey, isTakenAlong } from "./companion.ts";
 import { NAMESPACE, TARGETS } from "./manifests.ts";
 import type { Target } from "./manifests.ts";
 import type { StoreView } from "./store-view.ts";
@@ -63,6 +64,9 @@ export function createRemovalWatch({ hub, names, report }: Options): RemovalWatc
             key === `${target.table}${member}/${target.path}` && hub.get(`${target.table}hub/${target.path}`);
           if (isCopy && (isEverywhere(target) || !reasons.has(`${bindingKeyOf(target)} ${member}`))) say();
         }
+        const isWithItsPods =
+          isEverywhere(TARGETS.CloneSet) || !reasons.has(`${bindingKeyOf(TARGETS.CloneSet)} ${member}`);
+        if (key === companionKey(member) && isTakenAlong(hub) && isWithItsPods) say();
         if (key === `/core/namespaces/${member}/${NAMESPACE}`) say();
         const isOfWork = key === `/core/configmaps/${member}/notes/notes` || key === `/core/namespaces/${member}/notes`;
         if (isOfWork && hub.get(workKeyOf(member)) && !reasons.has(workKeyOf(member))) say();
