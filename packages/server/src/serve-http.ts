@@ -44,7 +44,8 @@ export async function serveHttp(
   opened: (() => Promise<void>)[],
 ): Promise<number> {
   const clientCa = certificates.trusted;
-  const ui = options.ui && (await openUi(options.ui, { addresses, ca: certificates.trusted, log }));
+  const ui =
+    options.ui && (await openUi(options.ui, { addresses, ca: certificates.trusted, tokens: server.tokens, log }));
   const http = createHttpServer({
     handle: (request) => server.handle(request),
     onRejected: (request, error) => server.rejected(request, error),
@@ -101,7 +102,7 @@ interface OpenedUi {
 
 async function openUi(
   { tls }: NonNullable<HubProcessOptions["ui"]>,
-  { addresses, ca, log: hubLog }: { addresses: AddressPlan; ca: string; log: Log },
+  { addresses, ca, tokens, log: hubLog }: { addresses: AddressPlan; ca: string; tokens: ApiServer["tokens"]; log: Log },
 ): Promise<OpenedUi> {
   const log = hubLog.with({ component: "ui" });
   let port = 0;
@@ -114,6 +115,7 @@ async function openUi(
     ca,
     hosts: addresses.hosts,
     certificateNames: () => certificate?.names() ?? [],
+    knows: async (token, from) => "user" in (await tokens.authenticate(HUB, token, undefined, undefined, from)),
     log,
   });
   return {

@@ -43,7 +43,7 @@ interface ConsoleOptions {
    * `connection`: everyone who has a code signs in as the user of this connection. `connect`: everyone signs in with a
    * token of the hub.
    */
-  signIn: { connection: HubConnection } | { connect(token: string): Promise<HubConnection> };
+  signIn: { connection: HubConnection } | { connect(token: string, from: string): Promise<HubConnection> };
   scheme: "http" | "https";
   /** Host names besides loopback. */
   hosts: Pick<ReadonlySet<string>, "has">;
@@ -167,7 +167,7 @@ export function createConsole(options: ConsoleOptions): Console {
     const release = await attempts.acquire(1, address, signal);
     try {
       const key = createHash("sha256").update(token).digest("hex");
-      return await viewers.signIn({ key, connect: () => signIn.connect(token) }, signal, sessions.open);
+      return await viewers.signIn({ key, connect: () => signIn.connect(token, address) }, signal, sessions.open);
     } finally {
       release();
     }

@@ -11,6 +11,7 @@ import type { Log } from "@flotilla/base";
 import type { HubConnection } from "@flotilla/cli";
 import { createClient, createHttp2Transport, openUpgrade } from "@flotilla/client";
 import type { Console } from "./console.ts";
+import { rejectedCredentials } from "./credentials-error.ts";
 import { isOfConsole } from "./page-headers.ts";
 
 interface HubConsoleOptions {
@@ -22,6 +23,8 @@ interface HubConsoleOptions {
   /** Names and addresses that browsers may know the hub by, and names of a certificate that may be renewed. */
   hosts: readonly string[];
   certificateNames(): readonly string[];
+  /** Whether a token is one of the hub; `from` is the address of the client. */
+  knows(token: string, from: string): Promise<boolean>;
   log: Log;
 }
 
@@ -42,7 +45,13 @@ export function createHubConsole(options: HubConsoleOptions): HubConsole {
   async function load(): Promise<Console> {
     const { createConsole } = await import("./console.ts");
     loaded = createConsole({
-      signIn: { connect: async (token) => connectWith(token, options) },
+      signIn: {
+        async connect(token, from) {
+          // A connection takes the hub, which is both of its ends, some milliseconds.
+          if (!(await options.knows(token, from))) throw rejectedCredentials();
+          return connectWith(token, options);
+        },
+      },
       scheme: "https",
       hosts,
       // Users of the API know nothing about the machine of the hub.

@@ -16,6 +16,7 @@ import { Lease } from "@flotilla/kubernetes";
 import { ManagedCluster } from "@flotilla/ocm";
 import type { Scope } from "@flotilla/web";
 import { objectAt } from "./json-access.ts";
+import { rejectedCredentials } from "./credentials-error.ts";
 import { createFindings } from "./findings.ts";
 import type { Findings } from "./findings.ts";
 import { createFleetFeed } from "./fleet-feed.ts";
@@ -246,7 +247,7 @@ async function post(client: Client, path: string, object: JsonObject, signal: Ab
   );
   if (status === 401) {
     await readText(body);
-    throw new FlotillaError("Unauthorized", "the hub rejects these credentials: they are wrong or have expired");
+    throw rejectedCredentials();
   }
   if (status !== 200 && status !== 201) {
     await readText(body);
