@@ -52,8 +52,8 @@ export const defects: Readonly<Record<string, Defect>> = {
   /** Every member but the first runs one completion more. */
   "double a completion": {
     file: `${PROPAGATION}/jobs/job-completions.ts`,
-    was: "return divideByWeight(completions, weights, { uid: job.metadata.uid });",
-    is: "return divideByWeight(completions, weights, { uid: job.metadata.uid }).map((part, index) => index > 0 ? { ...part, replicas: part.replicas + 1 } : part);",
+    was: "return divideByWeight(completions, weights, { uid: tieBreaker });",
+    is: "return divideByWeight(completions, weights, { uid: tieBreaker }).map((part, index) => index > 0 ? { ...part, replicas: part.replicas + 1 } : part);",
   },
   /** After a lost connection a watch skips what was written next. */
   "read stale": {
