@@ -129,7 +129,7 @@ const newStep = ({ input: { rollout }, now }: Draft, workload: ReleasedWorkload,
   lastUpdateTime: now,
 });
 
-/** A release has the name that the user gives it, or that of its revision. */
+/** A release has the name that the user gives it, or that of its revision. As upstream, the webhook reads an annotation. */
 function rolloutId({ object, updateRevision, isReturning }: ReleasedWorkload): string {
   const named = object.metadata.labels?.[ROLLOUT_ID] ?? "";
   return named === "" ? `${isReturning ? "rollback-" : ""}${updateRevision}` : named;

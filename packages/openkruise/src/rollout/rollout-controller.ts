@@ -1,7 +1,7 @@
 /**
  * Rollout: releases a changed template of a workload step by step, on one cluster.
  *
- * Reads: Rollout, its workload, BatchRelease.
+ * Reads: Rollout, its workload and that workload's Pods, BatchRelease.
  * Writes: the status of Rollouts; their BatchReleases; the annotation of a workload that is being released.
  * Before: the webhook holds a changed workload back. After: the controller of BatchReleases updates its pods.
  */

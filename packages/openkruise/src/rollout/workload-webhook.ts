@@ -78,7 +78,10 @@ function mayRelease({ object }: Review<WorkloadObject>): boolean {
   );
 }
 
-/** A release that the user names is new when the name is; others when the template is. */
+/**
+ * A release that the user names is new when the name is; others when the template is. As upstream, whose webhook reads the
+ * name from the annotations, while its controller reads it from the labels (`plan-rollout.ts`): a user sets both.
+ */
 function isNewRelease(object: Read<WorkloadObject>, old: Read<WorkloadObject>): boolean {
   const id = object.metadata.annotations?.[ROLLOUT_ID] ?? "";
   if (id !== "") return old.metadata.annotations?.[ROLLOUT_ID] !== id;
