@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Json } from "@flotilla/base";
 import { Cluster, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "@flotilla/karmada";
 import { Job, Namespace, Pod } from "@flotilla/kubernetes";
-import { BroadcastJob } from "@flotilla/openkruise";
+import { BroadcastJob } from "../../packages/openkruise/src/broadcastjob/broadcastjob-kind.ts";
 import { Explanation } from "@flotilla/flotilla";
 import { makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";

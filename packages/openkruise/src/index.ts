@@ -39,7 +39,6 @@ export {
 } from "./openkruise.ts";
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
-export { BroadcastJob } from "./broadcastjob/broadcastjob-kind.ts";
 export { kruiseWorkloads } from "./workloads-for-commands.ts";
 export { ContainerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";
 export type { ReadonlyRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";

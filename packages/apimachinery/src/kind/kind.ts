@@ -163,6 +163,8 @@ export interface SourceQuery {
 export interface WorkloadTraits {
   /** Its pods end: it progresses for as long as they run. */
   readonly runsToCompletion?: true;
+  /** A pod on each node: its replicas, if it has any, do not count its pods. */
+  readonly runsOnEveryNode?: true;
   /** It starts runs of another kind on a schedule. */
   readonly isScheduled?: true;
   /** Where its pod template may be; `spec.template` by default. */

@@ -1,8 +1,8 @@
 /** Renders an explanation as text. Pure. */
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import { Job, Pod } from "@flotilla/kubernetes";
-import { BroadcastJob, SidecarSet } from "@flotilla/openkruise";
-import { MOST_REPLICAS, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
+import { SidecarSet } from "@flotilla/openkruise";
+import { MOST_REPLICAS, ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../text-table.ts";
@@ -149,7 +149,7 @@ function renderMembers({ members, resource: { kind } }: Read): string[] {
   return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap((member) => renderMember(member, kind))];
 }
 
-/** A BroadcastJob runs on every node, so its replicas, which are its parallelism, do not count its pods. */
+/** The replicas of a kind that runs on every node, such as the parallelism of a BroadcastJob, do not count its pods. */
 function countText({ replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const replicas = autoscaler?.replicas ?? asked;
   const { desired, active, succeeded, failed, matchedPods: matched } = isObject(status) ? status : {};
@@ -157,7 +157,7 @@ function countText({ replicas: asked, autoscaler, status }: DeepReadonly<Explain
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
     typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
   );
-  if (kind === BroadcastJob.kind) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
+  if (ON_EVERY_NODE.has(kind)) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
   if (kind === Job.kind) return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
   // Their rules give a number, as Karmada's do, and nothing of them is replicated.
   if (kind === Pod.kind) return [];

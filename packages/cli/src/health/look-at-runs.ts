@@ -3,8 +3,8 @@
  * the one that is active.
  */
 import type { JsonObject } from "@flotilla/base";
-import { Job } from "@flotilla/kubernetes";
-import { BroadcastJob } from "@flotilla/openkruise";
+import { Job, kubernetesWorkloads } from "@flotilla/kubernetes";
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import type { Asking } from "../members/ask.ts";
 import type { Discovery } from "../members/discovery.ts";
 import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
@@ -22,7 +22,9 @@ const START_MS = 60_000;
 const MAX_RUNS = 1_000;
 /** The kinds of runs that have pods, by the type in the status of an AdvancedCronJob: `Job.batch`. */
 const RUN_KINDS: ReadonlyMap<string, string> = new Map(
-  [Job, BroadcastJob].map(({ group, kind }) => [kind, `${kind}.${group}`]),
+  [...kubernetesWorkloads, ...kruiseWorkloads]
+    .filter(({ workload }) => workload?.runsToCompletion)
+    .map(({ group, kind }) => [kind, `${kind}.${group}`]),
 );
 
 interface Where {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { kubernetesDefinitions, kubernetesWorkloads, servedKinds } from "@flotilla/kubernetes";
 import { kruiseDefinitions, kruiseWorkloads } from "@flotilla/openkruise";
-import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-completion.ts";
+import { ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-completion.ts";
 
 test.each([
   ["Kubernetes", kubernetesWorkloads, kubernetesDefinitions],
@@ -12,7 +12,8 @@ test.each([
   expect(new Set(listed)).toEqual(new Set(declared));
 });
 
-test("Jobs, BroadcastJobs and Workflows run to completion; CronJobs and AdvancedCronJobs start runs", () => {
+test("Jobs, BroadcastJobs and Workflows run to completion; BroadcastJobs and DaemonSets run on every node; CronJobs and AdvancedCronJobs start runs", () => {
   expect([...RUN_TO_COMPLETION]).toEqual(["Job", "BroadcastJob", "Workflow"]);
+  expect([...ON_EVERY_NODE].toSorted()).toEqual(["BroadcastJob", "DaemonSet"]);
   expect([...SCHEDULED_KINDS]).toEqual(["CronJob", "AdvancedCronJob"]);
 });

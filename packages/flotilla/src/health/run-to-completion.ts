@@ -6,11 +6,14 @@ import { countOf, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 
 const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, Workflow];
-const namesOf = (trait: "runsToCompletion" | "isScheduled"): ReadonlySet<string> =>
+const namesOf = (trait: "runsToCompletion" | "runsOnEveryNode" | "isScheduled"): ReadonlySet<string> =>
   new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
 
 /** The kinds whose pods end: they progress for as long as they run, which is not a problem by itself. */
 export const RUN_TO_COMPLETION = namesOf("runsToCompletion");
+
+/** Kinds with a pod on each node. */
+export const ON_EVERY_NODE = namesOf("runsOnEveryNode");
 
 /** Kinds that start runs of another kind on a schedule. */
 export const SCHEDULED_KINDS = namesOf("isScheduled");

@@ -37,5 +37,5 @@ export const DaemonSet: Kind<DaemonSet> = builtInKind<DaemonSet>({
   ],
   subresources: { status: true },
   hasGeneration: true,
-  workload: {},
+  workload: { runsOnEveryNode: true },
 });

@@ -22,7 +22,7 @@ export const BroadcastJob = kruiseKind<BroadcastJob>({
   plural: "broadcastjobs",
   shortNames: ["bcj"],
   columns,
-  workload: { runsToCompletion: true },
+  workload: { runsToCompletion: true, runsOnEveryNode: true },
   conversion: sameFields,
   descriptions: broadcastJobDescriptions,
 });

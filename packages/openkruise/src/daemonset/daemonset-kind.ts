@@ -22,7 +22,7 @@ export const AdvancedDaemonSet = kruiseKind<AdvancedDaemonSet>({
   plural: "daemonsets",
   shortNames: ["daemon", "ads"],
   columns,
-  workload: {},
+  workload: { runsOnEveryNode: true },
   conversion: { toStorage, fromStorage },
   descriptions: daemonSetDescriptions,
 });

@@ -1,7 +1,13 @@
 /** Finds parallelism, which applies to each cluster separately. */
+import { kruiseWorkloads } from "@flotilla/openkruise";
 import { shown, valueAt } from "../fields.ts";
 import { copyText, severalPropagation } from "../rollouts.ts";
 import { defineRule } from "../rule.ts";
+
+/** Those with a parallelism on the nodes of a cluster; the others pull images and run no pods. */
+const NODE_JOBS = kruiseWorkloads
+  .filter(({ workload }) => workload?.runsToCompletion && workload.runsOnEveryNode)
+  .map(({ group, kind }) => `${group}/${kind}`);
 
 export const kruiseParallelism = defineRule({
   id: "kruise-parallelism",
@@ -10,11 +16,7 @@ export const kruiseParallelism = defineRule({
   why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or database is the parallelism times the number of clusters.",
   fix: "Divide the number by the clusters, set each cluster's own with an OverridePolicy, or propagate the job to one cluster after another.",
   *check(fleet) {
-    for (const manifest of fleet.of(
-      "apps.kruise.io/BroadcastJob",
-      "apps.kruise.io/ImagePullJob",
-      "apps.kruise.io/ImageListPullJob",
-    )) {
+    for (const manifest of fleet.of(...NODE_JOBS, "apps.kruise.io/ImagePullJob", "apps.kruise.io/ImageListPullJob")) {
       const parallelism = valueAt(manifest.object, "spec", "parallelism");
       const isOverridden = fleet.overrides.some((policy) =>
         fleet.selectedBy(policy).some((selected) => selected.manifest === manifest),
