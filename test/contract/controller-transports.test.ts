@@ -126,6 +126,7 @@ const WITHOUT_WRITES: Readonly<Record<string, string>> = {
   certificates:
     "signs the requests of Open Cluster Management's agents, as in test/simulation/ocm-certificates.test.ts",
   discovery: "reads",
+  interpreter: "reads the events of rules that failed before this process started",
   impersonation: "grants the hub's users rights on members that have an account; simulated ones have none",
   "pull-health": "marks a member whose agent is silent for minutes; no fake clock here",
   rotation: "replaces the tokens of real members",

@@ -56,7 +56,7 @@ import { sizeOfFiles } from "./data/store-size.ts";
 import { watchStoreProblems } from "./data/store-problems.ts";
 import type { WatchedStore } from "./data/store-problems.ts";
 import { serveHttp } from "./serve-http.ts";
-import { manageMemory } from "./process/manage-memory.ts";
+import { returnMemory } from "./process/return-memory.ts";
 import { growYoungGeneration } from "./process/young-generation.ts";
 import { FLOTILLA_GROUP } from "@flotilla/flotilla";
 
@@ -292,8 +292,9 @@ async function openProcess(
     },
     ready() {
       isReady = true;
-      const memory = manageMemory(systemClock);
-      opened.push(async () => memory.cancel());
+      growYoungGeneration();
+      const returning = returnMemory(systemClock);
+      opened.push(async () => returning.cancel());
       standby?.serving().catch((error: unknown) => log.error("the state of the standby was not written", { error }));
     },
     failed: failed.promise,
