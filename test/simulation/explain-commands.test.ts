@@ -437,3 +437,34 @@ test("a policy that names clusters that are not members is reported once, before
   expect(whyLater).toContain("kubectl delete resourcebinding b-deployment -n default");
   expect(whyLater).not.toContain("the policy names");
 });
+
+test("an object whose policy was deleted keeps its copies, and every command says so when it is scaled", async () => {
+  await fleet.client.delete(PropagationPolicy, { cluster: "hub", namespace: "default", name: "all" });
+  await fleet.run(SETTLED_MS);
+  const file = write(makeDeployment("default/web").replicas(9).build());
+  const cause =
+    "no policy selects it any longer: its members keep their copies, and changed replicas do not reach them";
+
+  const plan = await run("plan", "-f", file, "--fail-on-problems");
+  const applied = failureOf(run("apply", "-f", file, "--yes", "--wait", "--timeout", "5"));
+  await fleet.run(SETTLED_MS);
+  const waited = failureOf(run("wait", "deployment/web", "--timeout", "1"));
+  await fleet.run(SETTLED_MS);
+  const doctor = await run("doctor", "--only", "bindings");
+
+  expect(plan.text).toContain(`Notes:\n  Deployment default/web: ${cause}`);
+  expect(await applied).toContain(`Deployment default/web on hub: ${cause}`);
+  expect(await waited).toContain(`Deployment default/web on hub: ${cause}`);
+  expect((await run("why", "deployment/web")).text).toContain(
+    "no policy selects it any longer; its binding remains, and so do its copies",
+  );
+  expect(doctor.text).toMatch(/No policy selects it any longer, and its binding\s+remains/);
+  expect(doctor.code).toBe(1);
+  expect((await run("status")).text).toMatch(/web +Deployment +0\/9 +NoPolicy +member1=2 member2=2/);
+});
+
+const failureOf = (running: Promise<unknown>): Promise<string> =>
+  running.then(
+    () => "it succeeded",
+    ({ message }: Error) => message,
+  );

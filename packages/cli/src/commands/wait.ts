@@ -69,7 +69,7 @@ export const waitCommand = defineCommand({
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
       import("../explain/read-snapshot.ts"),
-      import("../members/wait-applied.ts"),
+      import("../explain/wait-applied.ts"),
       import("../health/look-at-pods.ts"),
       import("../health/controllers-state.ts"),
       import("../explain/nearest-object.ts"),

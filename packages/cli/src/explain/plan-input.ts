@@ -28,6 +28,7 @@ import { withExisting } from "./existing-changes.ts";
 import { federatedScaling } from "./federated-scaling.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
+import { isLeftByPolicy, LEFT_COPIES } from "../health/lost-targets.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
 import { laterEffects } from "./later-effects.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
@@ -258,19 +259,31 @@ function concerns(given: readonly Object[], { template, match }: TemplatePlan): 
   return given.some((object) => isSame(object, template) || (policy !== undefined && isSame(object, policy)));
 }
 
-/** Changed objects that stay on the hub. Namespaces and objects of the control plane need no policy. */
+/**
+ * Changed objects that stay on the hub, and those whose copies a deleted policy has left on members. Namespaces and
+ * objects of the control plane need no policy.
+ */
 function unselected({ templates }: FleetPlan, applied: readonly Applied[]): string[] {
-  return applied
-    .filter(
-      ({ object, outcome }) =>
-        outcome !== "unchanged" &&
-        object.kind !== "Namespace" &&
-        isTemplateGroup(gvkOf(object).group) &&
-        isTemplate(object) &&
-        !templates.some(({ template }) => isSame(template, object)),
+  return applied.flatMap(({ object, outcome }) => {
+    if (
+      outcome === "unchanged" ||
+      object.kind === "Namespace" ||
+      !isTemplateGroup(gvkOf(object).group) ||
+      !isTemplate(object)
     )
-    .map(({ object }) => `${titleOf(object)}: no policy selects it, so it is not propagated to members`);
+      return [];
+    const plan = templates.find(({ template }) => isSame(template, object));
+    if (!plan) return [`${titleOf(object)}: no policy selects it, so it is not propagated to members`];
+    return isLeft(plan) ? [`${titleOf(object)}: no policy selects it any longer: ${LEFT_COPIES}`] : [];
+  });
 }
+
+/** No policy would select it, and members have copies from before. */
+export const isLeft = ({ match, binding }: Pick<TemplatePlan, "match" | "binding">): boolean =>
+  match.outcome === "none" &&
+  binding !== undefined &&
+  isLeftByPolicy(binding) &&
+  Boolean(binding.spec.clusters?.length);
 
 /** Later steps that a plan cannot show, because they depend on what members report about the first. */
 function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {

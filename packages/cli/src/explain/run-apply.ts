@@ -6,7 +6,7 @@ import { applyAll } from "./apply-input.ts";
 import type { ApplyInput } from "./apply-input.ts";
 import { warnOfMissingControllers, withUnreachable } from "./unreachable-members.ts";
 import { createHubInterpreter } from "./hub-interpreter.ts";
-import { planManifests } from "./plan-input.ts";
+import { isLeft, planManifests } from "./plan-input.ts";
 import type { PlannedFleet } from "./plan-input.ts";
 import { waitUntilRecorded } from "./wait-recorded.ts";
 import { readCustomizations } from "./read-snapshot.ts";
@@ -17,7 +17,7 @@ import type { Terminal } from "../terminal.ts";
 import { titleOf } from "../members/served-types.ts";
 import { missingControllers } from "../health/controllers-state.ts";
 import { podCauseOf } from "../health/look-at-pods.ts";
-import { isCarrier, waitUntilApplied } from "../members/wait-applied.ts";
+import { isCarrier, waitUntilApplied } from "./wait-applied.ts";
 import { renderHealthy } from "../members/run-progress.ts";
 
 export interface ApplyOptions extends ApplyInput {
@@ -79,7 +79,7 @@ export async function applyPlanned(
   });
   if (options.waitMs !== undefined) {
     const waitFor = [
-      ...asked.filter(({ match }) => match.outcome === "matched").map(({ template }) => template),
+      ...asked.filter((each) => each.match.outcome === "matched" || isLeft(each)).map(({ template }) => template),
       ...applied.map(({ object }) => object).filter(isCarrier),
     ];
     await waitForMembers(waitFor, options.waitMs, tools);

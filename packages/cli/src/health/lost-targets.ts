@@ -1,4 +1,4 @@
-/** Bindings that cannot be scheduled because their policy names only clusters that are not members. Pure. */
+/** Bindings that no policy selects any longer, or whose policy names only clusters that are not members. Pure. */
 import type { DeepReadonly } from "@flotilla/base";
 import { namesWithoutMember } from "@flotilla/flotilla";
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
@@ -26,6 +26,16 @@ export function policyRefOf({ metadata: { annotations } }: DeepReadonly<Resource
   const clusterName = annotations?.[CLUSTER_POLICY_NAME];
   return clusterName === undefined ? undefined : { kind: "ClusterPropagationPolicy", name: clusterName };
 }
+
+/**
+ * No policy selects the object of the binding any longer: it keeps its members with their replicas, until a policy
+ * selects it again. Dependencies follow the bindings that require them.
+ */
+export const isLeftByPolicy = (binding: DeepReadonly<ResourceBinding>): boolean =>
+  policyRefOf(binding) === undefined && !binding.spec.requiredBy?.length;
+
+/** What that means for the members that have copies, as the end of a sentence about one object. */
+export const LEFT_COPIES = "its members keep their copies, and changed replicas do not reach them";
 
 /** Collects the bindings by policy, so that one mistake is reported once. */
 export function createLostTargets(isMember: ((name: string) => boolean) | undefined): {

@@ -43,7 +43,14 @@ import { readIneffective, slimPolicy } from "./ineffective.ts";
 import { summariseMembers } from "./members.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
 import { readUnselected } from "./unselected.ts";
-import { namespacesOf, summariseManifests, summariseWorkload, withReleases } from "./workloads.ts";
+import {
+  idOfWorkload,
+  namespacesOf,
+  summariseManifests,
+  summariseWorkload,
+  withAskedReplicas,
+  withReleases,
+} from "./workloads.ts";
 import {
   candidateOfBinding,
   candidatesOfWork,
@@ -88,6 +95,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const candidates: Candidate[] = [];
   /** Bindings whose rules may keep a release from members. */
   const ruled: DeepReadonly<ResourceBinding>[] = [];
+  /** Bindings that no policy selects any longer, by workload. */
+  const left = new Map<string, DeepReadonly<ResourceBinding>>();
   const policies: Policy[] = [];
   const releases = createReleaseCollector(nowMs);
   const uses = createPlacementUses();
@@ -119,7 +128,9 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const seeBinding = (binding: DeepReadonly<ResourceBinding>): void => {
     collector.binding(binding);
     uses.see(binding);
-    workloads.push(summariseWorkload(binding));
+    const workload = summariseWorkload(binding);
+    workloads.push(workload);
+    if (workload.withoutPolicy) left.set(idOfWorkload(workload), binding);
     if (mayKeep(binding)) ruled.push(binding);
     const candidate = candidateOfBinding(binding, { nowMs });
     if (candidate) candidates.push(candidate);
@@ -167,10 +178,15 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   const unsettled = await releases.take(client, signal);
   for (const { state, what, try: remedy, target } of unsettled.reports)
     collector.unhealthy({ problem: RELEASE_PROBLEMS[state], ...target }, `${what}; ${remedy}`);
-  const bound = new Set(workloads.map((workload) => `${workload.kind} ${workload.namespace}/${workload.name}`));
+  const bound = new Set(workloads.map(idOfWorkload));
+  const asked = new Map<string, number>();
   const unselected = await readUnselected(
     client,
-    ({ kind, namespace: place, name }) => bound.has(`${kind} ${place}/${name}`),
+    (object) => {
+      const id = idOfWorkload(object);
+      if (left.has(id) && object.replicas !== undefined) asked.set(id, object.replicas);
+      return bound.has(id);
+    },
     { namespace, signal },
   );
   for (const { reason, kind, namespace: place, name, message } of await ofExisting(
@@ -211,7 +227,14 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     objects: { bindings: bindings + clusterBindings, works, manifestWorks, placements, replicaSets },
     unhealthy: result,
     releases: unsettled.active,
-    workloads: withReleases(workloads, unsettled.active),
+    workloads: withReleases(
+      workloads.map((workload) => {
+        const id = idOfWorkload(workload);
+        const [binding, replicas] = [workload.withoutPolicy && left.get(id), asked.get(id)];
+        return binding && replicas !== undefined ? withAskedReplicas(workload, binding, replicas) : workload;
+      }),
+      unsettled.active,
+    ),
     unselected,
     ineffective,
     namespace,

@@ -14,6 +14,8 @@ import { UNCLAIMED } from "./unselected.ts";
 
 /** Further workloads are counted, except with --all. */
 const MAX_WORKLOADS = 20;
+/** In `notShown`. */
+const BINDINGS = "resourcebindings";
 const MAX_RELEASES = 10;
 const MAX_UNHEALTHY = 10;
 const MAX_UNSELECTED = 3;
@@ -227,7 +229,7 @@ function renderWorkloads(
   { workloads, objects, notShown, namespace, isNamespaceMissing }: FleetStatus,
   { all, width, wide }: StatusPage,
 ): string[] {
-  if (workloads.length === 0 && notShown.includes("resourcebindings")) return [];
+  if (workloads.length === 0 && notShown.includes(BINDINGS)) return [];
   if (isNamespaceMissing) return [`${capitalised(noNamespace(namespace))}.`];
   if (workloads.length === 0 && namespace !== undefined)
     return [
@@ -245,7 +247,7 @@ function renderWorkloads(
       workload.name,
       workload.kind,
       renderReady(workload),
-      workload.applied,
+      workload.withoutPolicy && workload.applied === "True" ? "NoPolicy" : workload.applied,
       (all || wide || width === undefined ? workload.placement : shorten(workload.placement, MAX_PLACEMENT)) ||
         "<not scheduled>",
       ...(wide ? [workload.policy ?? "-"] : []),
@@ -285,17 +287,21 @@ function renderWithoutPolicy({ workloads }: FleetStatus, { width, all }: StatusP
 
 /** Not a problem: it may be intended. */
 function renderUnselected(
-  { unselected: { count, names, types }, namespace }: FleetStatus,
+  { unselected: { count, names, types }, namespace, notShown }: FleetStatus,
   { width, all }: StatusPage,
 ): string[] {
   if (count === 0) return [];
   const shown = names.slice(0, all ? names.length : MAX_UNSELECTED);
   const more = count > shown.length ? ` and ${count - shown.length} more` : "";
   const where = namespace === undefined ? "-A" : `-n ${namespace}`;
+  const [what, they, them] = count === 1 ? ["1 workload", "it is", "it"] : [`${count} workloads`, "they are", "them"];
+  // Only its binding says whether a workload without a policy has copies.
   const line =
-    `No policy selects ${count === 1 ? "1 workload" : `${count} workloads`} of the hub, so ` +
-    `${count === 1 ? "it is" : "they are"} propagated to no member: ${shown.join(", ")}${more}. 'flotilla why ` +
-    `TYPE/NAME -n NAMESPACE' explains one; to list ${count === 1 ? "it" : "them"}:`;
+    (notShown.includes(BINDINGS)
+      ? `No policy has claimed ${what} of the hub: ${shown.join(", ")}${more}. Whether members have copies of ${them} ` +
+        `is not known, because you are not allowed to list ${BINDINGS}. `
+      : `No policy selects ${what} of the hub, so ${they} propagated to no member: ${shown.join(", ")}${more}. `) +
+    `'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list ${them}:`;
   return [
     [
       ...(width === undefined ? [line] : wrapWords(line, width)),

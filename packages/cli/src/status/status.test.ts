@@ -11,7 +11,7 @@ import { summariseMembers, type MemberInput } from "./members.ts";
 import { displayWidth } from "../text-layout.ts";
 import { renderRun, renderStatus } from "./render-status.ts";
 import { createUnhealthyCollector } from "./unhealthy.ts";
-import { summariseManifests, summariseWorkload, withReleases } from "./workloads.ts";
+import { summariseManifests, summariseWorkload, withAskedReplicas, withReleases } from "./workloads.ts";
 
 const NOW = Date.UTC(2024, 4, 1, 12);
 const condition = (type: string, status: "True" | "False" | "Unknown", reason = "Test", message = "") => ({
@@ -532,6 +532,40 @@ describe("as text", () => {
     expect(text.slice(text.indexOf("No policy selects")).replaceAll(/\s+/g, " ")).toBe(
       "No policy selects 4 workloads of the hub, so they are propagated to no member: Deployment shop/web, Deployment shop/cart, Deployment shop/db and 1 more. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list them: kubectl get deployments.apps -A -l '!propagationpolicy.karmada.io/permanent-id,!clusterpropagationpolicy.karmada.io/permanent-id'",
     );
+  });
+
+  test("does not claim that a workload without a policy runs nowhere where bindings may not be listed", () => {
+    const unselected = { count: 1, names: ["Deployment shop/web"], types: ["deployments.apps"] };
+
+    const text = render({ unselected, notShown: ["resourcebindings"] }).replaceAll(/\s+/g, " ");
+
+    expect(text).toContain(
+      "No policy has claimed 1 workload of the hub: Deployment shop/web. Whether members have copies of it is not known, because you are not allowed to list resourcebindings. 'flotilla why",
+    );
+    expect(text).not.toContain("propagated to no member");
+  });
+
+  test("a workload whose policy was deleted shows the replicas that the hub asks for, and that it has no policy", () => {
+    const left = (isDivided: boolean, replicas: number): ReturnType<typeof makeBinding> =>
+      makeBinding(makeDeployment("shop/web").build())
+        .targets(isDivided ? { oslo: 2, paris: 4 } : { oslo: replicas, paris: replicas })
+        .with(({ spec, ...made }) => {
+          spec.replicas = replicas;
+          spec.placement = {
+            replicaScheduling: { replicaSchedulingType: isDivided ? "Divided" : "Duplicated" },
+          } as typeof spec.placement;
+          Object.assign(made, { spec });
+        });
+    const asked = [left(true, 6).build(), left(false, 2).build()].map((made) => {
+      made.status = {
+        conditions: [{ type: "FullyApplied", status: "True", reason: "r", message: "", lastTransitionTime: "" }],
+        aggregatedStatus: [{ clusterName: "oslo", status: { readyReplicas: 6 } }],
+      };
+      return withAskedReplicas(summariseWorkload(made), made, 9);
+    });
+
+    expect(asked.map(({ desired }) => desired)).toEqual([9, 18]);
+    expect(render({ workloads: asked })).toMatch(/web +Deployment +6\/9 +NoPolicy +oslo=2 paris=4/);
   });
 
   test("counts the parts of policies that have no effect, and names the command that lists them", () => {

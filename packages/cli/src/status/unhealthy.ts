@@ -8,7 +8,7 @@ import { BINDING_NAME, CLUSTER_BINDING_NAME } from "@flotilla/karmada";
 import type { BrokenProgram } from "../health/hub-programs.ts";
 import { joinCauses, nameMembers } from "../health/name-members.ts";
 import { leftBehind, noticesOf } from "../health/notices.ts";
-import { createLostTargets, policyRefOf } from "../health/lost-targets.ts";
+import { createLostTargets, isLeftByPolicy } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { wrongClockText } from "../health/renewals.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
@@ -144,8 +144,8 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
       const { conditions, aggregatedStatus = [] } = binding.status ?? {};
       const scheduled = findCondition(conditions, "Scheduled");
       if (scheduled?.status === "False" && !lost.see(binding)) {
-        if (isSelected(binding)) note("binding not scheduled", binding, textOf(scheduled));
-        else note("binding without a policy", binding, WITHOUT_POLICY);
+        if (isLeftByPolicy(binding)) note("binding without a policy", binding, WITHOUT_POLICY);
+        else note("binding not scheduled", binding, textOf(scheduled));
       }
       const refused = aggregatedStatus.flatMap(({ clusterName, applied, appliedMessage }) =>
         applied === false && appliedMessage ? [{ clusterName, appliedMessage }] : [],
@@ -248,8 +248,6 @@ function unappliedText({ spec, status }: DeepReadonly<ResourceBinding>): string 
     : `${nameMembers(waiting)} ${waiting.length === 1 ? "has" : "have"} not reported that it is applied`;
 }
 
-const isSelected = (binding: DeepReadonly<ResourceBinding>): boolean =>
-  policyRefOf(binding) !== undefined || (binding.spec.requiredBy ?? []).length > 0;
 /** It has no cluster, so nothing runs because of it. */
 const WITHOUT_POLICY =
   "no policy selects its object any longer, and the binding remains; 'flotilla why' shows how to remove it";

@@ -25,20 +25,29 @@ const isOfSystem = (namespace: string): boolean =>
   namespace === OCM_NAMESPACE ||
   namespace === OCM_HUB_NAMESPACE;
 
-/** `isBound` is true for objects that a binding delivers for another reason. */
+/** An object without a policy; `replicas`: what its spec asks for. */
+export interface UnclaimedObject {
+  kind: string;
+  namespace: string;
+  name: string;
+  replicas: number | undefined;
+}
+
+/** `isBound` is true for objects that a binding delivers for another reason, or still. */
 export async function readUnselected(
   client: Client,
-  isBound: (object: { kind: string; namespace: string; name: string }) => boolean,
+  isBound: (object: UnclaimedObject) => boolean,
   { namespace, signal }: { namespace?: string | undefined; signal: AbortSignal },
 ): Promise<Unselected> {
   const found: Unselected = { count: 0, names: [], types: [] };
   for (const kind of WORKLOADS) {
     try {
       const where = { cluster: HUB, namespace, labelSelector: UNCLAIMED, signal };
-      for await (const { metadata } of eachObject(client, kind, where)) {
+      for await (const object of eachObject(client, kind, where)) {
+        const { metadata } = object;
         const { namespace: place = "", name, ownerReferences = [], deletionTimestamp } = metadata;
         if (isOfSystem(place) || ownerReferences.length > 0 || deletionTimestamp !== undefined) continue;
-        if (isBound({ kind: kind.kind, namespace: place, name })) continue;
+        if (isBound({ kind: kind.kind, namespace: place, name, replicas: replicasOf(object) })) continue;
         found.count += 1;
         if (found.names.length < MAX_NAMES) found.names.push(`${kind.kind} ${place}/${name}`);
         if (!found.types.includes(idOf(kind))) found.types.push(idOf(kind));
@@ -49,4 +58,9 @@ export async function readUnselected(
     }
   }
   return found;
+}
+
+function replicasOf(object: object): number | undefined {
+  const { replicas } = (object as { spec?: { replicas?: unknown } }).spec ?? {};
+  return typeof replicas === "number" ? replicas : undefined;
 }

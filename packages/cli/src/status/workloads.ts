@@ -10,13 +10,18 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
 import { objectOf, textOf } from "../members/json-parts.ts";
 import type { ReleaseStatus } from "../health/collect-releases.ts";
+import { isLeftByPolicy } from "../health/lost-targets.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
+
+export const idOfWorkload = ({ kind, namespace, name }: { kind: string; namespace: string; name: string }): string =>
+  `${kind} ${namespace}/${name}`;
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
   const { metadata, spec, status } = binding;
   const isRun = RUNS.has(`${parseApiVersion(spec.resource.apiVersion).group}/${spec.resource.kind}`);
   const statuses = statusesOf(binding);
   const counted = countedPods(statuses);
+  const isLeft = isLeftByPolicy(binding) && Boolean(spec.clusters?.length) && metadata.deletionTimestamp === undefined;
   return {
     namespace: spec.resource.namespace ?? "",
     name: spec.resource.name,
@@ -29,15 +34,21 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
     placement:
       placementOf(binding, isRun) || (isRun && isFinished(spec.resource.kind, statuses) ? FINISHED_ELSEWHERE : ""),
-    withoutPolicy:
-      policyOf(metadata.annotations ?? {}) === undefined &&
-      !spec.requiredBy?.length &&
-      Boolean(spec.clusters?.length) &&
-      metadata.deletionTimestamp === undefined
-        ? true
-        : undefined,
+    withoutPolicy: isLeft || undefined,
     policy: policyOf(metadata.annotations ?? {}),
   };
+}
+
+/** The workload with the replicas that its object on the hub asks for, where the binding does not follow the object. */
+export function withAskedReplicas(
+  workload: WorkloadStatus,
+  { spec }: DeepReadonly<ResourceBinding>,
+  replicas: number,
+): WorkloadStatus {
+  const clusters = spec.clusters?.map(({ name }) => ({ name, replicas }));
+  return workload.desired === undefined
+    ? workload
+    : { ...workload, desired: desiredOf({ ...spec, replicas, clusters }) };
 }
 
 /** Members report the revision of their copies as updated, which is not that of the template until the release is complete. */

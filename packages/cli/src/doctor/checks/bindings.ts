@@ -8,7 +8,7 @@ import { wordOf } from "../../members/served-types.ts";
 import { counted, defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding, Moment } from "../doctor-check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
-import { createLostTargets, policyRefOf } from "../../health/lost-targets.ts";
+import { createLostTargets, isLeftByPolicy } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
 import { leftBehind, noticesOf } from "../../health/notices.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
@@ -31,7 +31,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) " +
     "or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, " +
     "and for bindings that were never scheduled; one problem for all bindings whose objects no policy " +
-    "selects any longer; a problem for each binding whose object the hub does not have " +
+    "selects any longer, at once; a problem for each binding whose object the hub does not have " +
     "(`TemplateFound`). It is reported at once if no member fits for a reason that waiting does not " +
     "remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until " +
     "then. A warning for each binding whose scheduling or dispatching is suspended, whose template names " +
@@ -68,21 +68,17 @@ export const bindingsCheck = defineCheck<BindingFacts>({
             commands: [left.command],
           },
         ];
+      const isLeft = isLeftByPolicy(binding);
+      if (isLeft) unselected.push(binding);
       const scheduled = findCondition(status?.conditions, "Scheduled");
       const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? "") <= stuckAfterMs;
       const { failed = [], fresh = [] } = Object.groupBy(
-        [scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
+        [isLeft ? undefined : scheduled, findCondition(status?.conditions, "Dispatched")].flatMap((condition) =>
           condition?.status === "False" ? [condition] : [],
         ),
         (condition) => (isStuck(condition, moment) ? "failed" : "fresh"),
       );
-      if (isUnscheduled(binding, moment)) {
-        if (lost.see(binding)) return [];
-        if (isUnselected(binding)) {
-          unselected.push(binding);
-          return [];
-        }
-      }
+      if (isUnscheduled(binding, moment) && lost.see(binding)) return [];
       if (failed.length > 0)
         return failed.map((condition) =>
           findingOf(
@@ -90,7 +86,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
             `${condition.message} (${condition.type}=False, ${condition.reason}, for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))})`,
           ),
         );
-      if (fresh.length > 0 || (scheduled === undefined && isNew)) recent += 1;
+      if (fresh.length > 0 || (scheduled === undefined && isNew && !isLeft)) recent += 1;
       const notices = noticesOf(binding);
       if (notices.length > 0)
         return notices.map(({ text }) => ({ ...findingOf(binding, `${text}.`), severity: "warning" as const }));
@@ -103,7 +99,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
             fix: "Resume it in spec.suspension of the policy, or of the binding, if it is no longer intended.",
           },
         ];
-      return scheduled === undefined && !isNew ? [findingOf(binding, "It was never scheduled.")] : [];
+      return scheduled === undefined && !isNew && !isLeft ? [findingOf(binding, "It was never scheduled.")] : [];
     });
     const misdirected = lost.take();
     const findings: DoctorFinding[] = [
@@ -117,9 +113,10 @@ export const bindingsCheck = defineCheck<BindingFacts>({
       ...unselectedFindings(unselected),
       ...own,
     ];
-    const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length + unselected.length);
+    const objects = misdirected.reduce((sum, { objects: { length } }) => sum + length, own.length);
+    const withoutPolicy = unselected.length === 0 ? "" : `, ${unselected.length} without a policy`;
     return {
-      seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched${renderRecent(recent, moment)}`,
+      seen: `${counted(bindings.length, "binding")}, ${objects} not scheduled or not dispatched${withoutPolicy}${renderRecent(recent, moment)}`,
       findings,
     };
   },
@@ -141,49 +138,53 @@ export function misdirectingPolicies({ bindings, joined }: BindingFacts, moment:
   return lost.take();
 }
 
-/** No policy has it any longer. */
-const isUnselected = (binding: Binding): boolean => !policyRefOf(binding) && !binding.spec.requiredBy?.length;
-
 /** One deleted policy usually leaves several bindings: they are one finding. */
 function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
   const [first] = bindings;
   if (!first) return [];
   const names = bindings.slice(0, MAX_NAMED).map(({ spec: { resource } }) => titleOf(resource));
   const more = bindings.length > MAX_NAMED ? ` and ${bindings.length - MAX_NAMED} more` : "";
-  const withCopies = bindings.filter(({ spec }) => spec.clusters?.length).length;
+  const withCopies = bindings.filter(hasCopies).length;
   const isOne = bindings.length === 1;
   const remaining = isOne
     ? "No policy selects it any longer, and its binding remains."
     : `No policy selects these objects any longer, and their bindings remain: ${names.join(", ")}${more}.`;
-  const copies = withCopies > 0 ? ` Members keep the copies${isOne ? "" : ` of ${withCopies}`}.` : "";
+  const copies =
+    withCopies > 0
+      ? ` Members keep the copies${isOne ? "" : ` of ${withCopies}`}, and changed replicas do not reach them.`
+      : "";
   return [
     {
       severity: "problem",
       about: isOne ? titleOf(first.spec.resource) : `${bindings.length} bindings without a policy`,
       seen: `${remaining}${copies}`,
       fix: `Apply a policy that selects ${isOne ? "it" : "them"} again, or delete the binding${isOne ? "" : "s"}, which deletes copies on members.`,
-      commands: bindings
-        .slice(0, MAX_NAMED)
-        .map(
-          ({ kind, metadata: { namespace, name } }) =>
-            `kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`,
-        ),
+      commands: bindings.slice(0, MAX_NAMED).map((binding) => {
+        // Copies that run are not to be deleted by a command that is copied from a list.
+        if (hasCopies(binding)) return whyCommand(binding);
+        const { namespace, name } = binding.metadata;
+        return `kubectl delete ${binding.kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}`;
+      }),
     },
   ];
 }
+
+const hasCopies = ({ spec }: Binding): boolean => Boolean(spec.clusters?.length);
 
 const titleOf = ({ kind, namespace, name }: Binding["spec"]["resource"]): string =>
   `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
 function findingOf(binding: Binding, seen: string): DoctorFinding {
-  const { resource } = binding.spec;
-  const { namespace, name } = resource;
-  const why = `flotilla why ${wordOf(resource)}/${name}${namespace ? ` -n ${namespace}` : ""}`;
   return {
     severity: "problem",
-    about: titleOf(resource),
+    about: titleOf(binding.spec.resource),
     seen,
     fix: "`flotilla why` lists the members, the reason for each, and what to change.",
-    commands: [why],
+    commands: [whyCommand(binding)],
   };
+}
+
+function whyCommand({ spec: { resource } }: Binding): string {
+  const { namespace, name } = resource;
+  return `flotilla why ${wordOf(resource)}/${name}${namespace ? ` -n ${namespace}` : ""}`;
 }

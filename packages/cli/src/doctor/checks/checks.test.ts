@@ -740,8 +740,15 @@ const cases: Record<string, Record<string, Case>> = {
   },
   bindings: {
     "a scheduled binding is ok": {
-      judged: bindings([binding([condition("Scheduled", "True")])]),
+      judged: bindings([claimed(binding([condition("Scheduled", "True")]))]),
       verdict: "ok",
+    },
+    "a scheduled binding without a policy is a problem at once, and no command deletes its copies": {
+      judged: bindings([
+        binding([condition("Scheduled", "True", "", "Success", 1)], { clusters: [{ name: "oslo", replicas: 2 }] }),
+      ]),
+      verdict: "problem",
+      says: "Members keep the copies, and changed replicas do not reach them.\nApply a policy that selects it again, or delete the binding, which deletes copies on members.\nflotilla why deployment/web -n shop",
     },
     "an unscheduled binding is a problem": {
       judged: bindings([claimed(binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")]))]),
@@ -754,12 +761,12 @@ const cases: Record<string, Record<string, Case>> = {
       says: "No policy selects it any longer, and its binding remains.\nApply a policy that selects it again, or delete the binding, which deletes copies on members.\nkubectl delete resourcebinding web-deployment -n shop",
     },
     "a binding that has just found too little capacity is not reported yet": {
-      judged: bindings([binding([condition("Scheduled", "False", "not enough", "Unschedulable", 5)])]),
+      judged: bindings([claimed(binding([condition("Scheduled", "False", "not enough", "Unschedulable", 5)]))]),
       verdict: "ok",
     },
     "a binding that cannot be dispatched is a problem": {
       judged: bindings([
-        binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")]),
+        claimed(binding([condition("Scheduled", "True"), condition("Dispatched", "False", "no path", "RenderFailed")])),
       ]),
       verdict: "problem",
       says: "RenderFailed",
@@ -770,7 +777,7 @@ const cases: Record<string, Record<string, Case>> = {
       says: "It names olso, which is not a member, so 2 objects are not scheduled: Deployment shop/web, Deployment shop/cart.",
     },
     "a binding that was never scheduled is a problem": {
-      judged: bindings([binding([])]),
+      judged: bindings([claimed(binding([]))]),
       verdict: "problem",
       says: "It was never scheduled",
     },
@@ -1043,7 +1050,7 @@ test("bindings that a deleted policy left are one finding", () => {
 
   const { seen, findings } = bindings(left);
 
-  expect(seen).toBe("4 bindings, 4 not scheduled or not dispatched");
+  expect(seen).toBe("4 bindings, 0 not scheduled or not dispatched, 4 without a policy");
   expect(findings.map((finding) => [finding.about, finding.seen])).toEqual([
     [
       "4 bindings without a policy",

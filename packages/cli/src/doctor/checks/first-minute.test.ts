@@ -14,7 +14,12 @@ const since = "2026-05-01T11:59:40Z";
 const binding = (type: string, reason: string, message: string): DeepReadonly<ResourceBinding> =>
   ({
     kind: "ResourceBinding",
-    metadata: { namespace: "shop", name: "web-deployment", creationTimestamp: since },
+    metadata: {
+      namespace: "shop",
+      name: "web-deployment",
+      creationTimestamp: since,
+      annotations: { "clusterpropagationpolicy.karmada.io/name": "all" },
+    },
     spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", namespace: "shop", name: "web" } },
     status: { conditions: [{ type, status: "False", reason, message, lastTransitionTime: since }] },
   }) as unknown as DeepReadonly<ResourceBinding>;

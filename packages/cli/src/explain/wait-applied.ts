@@ -12,18 +12,20 @@ import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
 import { heldPods, RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
-import { ask } from "./ask.ts";
-import type { Asking } from "./ask.ts";
-import { readDataReason } from "./data-reason.ts";
-import { createDiscovery } from "./discovery.ts";
-import type { Discovery } from "./discovery.ts";
-import { askEach } from "./each-place.ts";
-import type { Failure } from "./each-place.ts";
-import { objectOf, textOf } from "./json-parts.ts";
-import { findPlaces } from "./members-places.ts";
-import type { Place } from "./members-places.ts";
-import { readOneObject } from "./read-objects.ts";
-import { runProgress } from "./run-progress.ts";
+import { ask } from "../members/ask.ts";
+import type { Asking } from "../members/ask.ts";
+import { isLeftByPolicy } from "../health/lost-targets.ts";
+import { readDataReason } from "../members/data-reason.ts";
+import { createDiscovery } from "../members/discovery.ts";
+import type { Discovery } from "../members/discovery.ts";
+import { askEach } from "../members/each-place.ts";
+import type { Failure } from "../members/each-place.ts";
+import { objectOf, textOf } from "../members/json-parts.ts";
+import { findPlaces } from "../members/members-places.ts";
+import type { Place } from "../members/members-places.ts";
+import { readOneObject } from "../members/read-objects.ts";
+import { runProgress } from "../members/run-progress.ts";
+import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -74,6 +76,8 @@ interface Standing {
   final?: Final | undefined;
   /** What a run that is healthy has still to do. */
   left?: string | undefined;
+  /** The replicas of its copy. */
+  replicas?: number | undefined;
 }
 
 type Final = "run" | "release";
@@ -299,18 +303,23 @@ async function templateProgress(
   const unreleased = unreleasedReason(resource, binding);
   // Members whose wave is not open are healthy, in the revision before.
   if (unreleased) return [unreleased, ...stands.filter(({ reason }) => reason !== undefined)];
+  const left = leftReason(template, binding);
+  if (left !== undefined)
+    return [{ cluster: HUB, reason: left }, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   return (await interpreter.health(template)) === "Healthy" ||
     (isObserved(template) && heldPods(template) !== undefined)
     ? stands
-    : [...stands, { cluster: HUB, reason: unaggregatedReason(binding, interpreter) }];
+    : [...stands, { cluster: HUB, reason: unhealthyOnHub(template, binding, stands, interpreter) }];
 }
 
 /** The last success says nothing about the generation that is to be scheduled. */
-function unscheduledReason({ status }: DeepReadonly<ResourceBinding>): string {
-  const scheduled = findCondition(status?.conditions, "Scheduled");
-  return (scheduled?.status === "False" && scheduled.message) || "it is not scheduled yet";
+function unscheduledReason(binding: DeepReadonly<ResourceBinding>): string {
+  if (isLeftByPolicy(binding)) return "no policy selects it any longer";
+  const scheduled = findCondition(binding.status?.conditions, "Scheduled");
+  if (scheduled?.status === "False" && scheduled.message) return scheduled.message;
+  return binding.spec.suspension?.scheduling ? "scheduling is suspended" : "it is not scheduled yet";
 }
 
 /** What the release waits for, or why it failed. A condition about an earlier template is ignored. */
@@ -345,27 +354,6 @@ async function inVersionOf(
   return (await find(client, await kinds.resolve({ apiVersion, kind }), key, { signal })) ?? object;
 }
 
-/**
- * A user's rule can report a status that never counts as healthy. The hub runs the rules of the version that the
- * binding names, not of the one that was read.
- */
-function unaggregatedReason(
-  { spec: { resource } }: DeepReadonly<ResourceBinding>,
-  { ownerOf }: Pick<Interpreter, "ownerOf">,
-): string {
-  const rules = [
-    ["reflectStatus", "ReflectStatus"],
-    ["aggregateStatus", "AggregateStatus"],
-  ] as const;
-  const users = rules.flatMap(([rule, operation]) => {
-    const owner = ownerOf(rule, resource);
-    return owner === undefined ? [] : [`the ${operation} rule of ${owner}`];
-  });
-  return users.length === 0
-    ? "its members are healthy, but the hub has not aggregated their status yet"
-    : `its members are healthy, but its status on the hub is not; the status comes from ${users.join(" and ")}`;
-}
-
 /** Checks the member's own copy. */
 async function memberReason(
   { template, binding, place }: { template: Template; binding: DeepReadonly<ResourceBinding>; place: Place },
@@ -388,7 +376,10 @@ async function memberReason(
     ? undefined
     : await readDataReason(client, template, copy, place.name, asking.signal);
   if (reason !== undefined) return { reason };
-  return healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
+  return {
+    ...healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template)),
+    replicas: replicasOf(copy),
+  };
 }
 
 /** Why the member did not take what the hub sent: it rejected it, or has an object that the hub does not manage. */

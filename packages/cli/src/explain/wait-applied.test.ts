@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
-import type { Failure } from "./each-place.ts";
-import type { Place } from "./members-places.ts";
+import type { Failure } from "../members/each-place.ts";
+import type { Place } from "../members/members-places.ts";
 import { reportedProgress } from "./wait-applied.ts";
 
 const template = makeDeployment("shop/web").build();
