@@ -182,3 +182,17 @@ test("a member that joins after the release starts with its revision", () => {
     makeEntry("oslo", { revision: "web-2", state: "Updated", updated: 10, ready: 10, progressTime: NOW }),
   ]);
 });
+
+test("members that join or leave after the release are not said to do so during it", () => {
+  const release = makeRelease({
+    members: [makeMember("paris", { updated: 10, ready: 10 })],
+    status: { phase: "Succeeded", clusters: [makeEntry("oslo", own)] },
+  });
+
+  observe(release);
+
+  expect(release.events.map(({ message }) => message)).toEqual([
+    "paris joined after the release and starts with web-2",
+    "oslo left after the release",
+  ]);
+});

@@ -1,4 +1,5 @@
 /** Brings what a release knows of its members up to what they report now. Pure. */
+import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import type { ObservedMember } from "./release-state.ts";
 import type { Entry, Release } from "./release.ts";
 
@@ -7,6 +8,7 @@ export function observe(release: Release): void {
   const known = new Map((status.clusters ?? []).map((entry) => [entry.name, entry]));
   const inherited = new Map((input.inherited ?? []).map((entry) => [entry.name, entry]));
   const isFirst = status.clusters === undefined;
+  const when = isOver(status.phase) ? "after" : "during";
   for (const member of input.members) {
     const before = known.get(member.name);
     const start = isFirst ? inherited.get(member.name) : undefined;
@@ -31,7 +33,7 @@ export function observe(release: Release): void {
       release.events.push({
         type: "Normal",
         reason: "MemberJoined",
-        message: `${member.name} joined during the release and starts with ${entry.revision}`,
+        message: `${member.name} joined ${when} the release and starts with ${entry.revision}`,
         clusters: [member.name],
       });
     entries.push(observed(release, entry, member));
@@ -41,11 +43,14 @@ export function observe(release: Release): void {
       release.events.push({
         type: "Normal",
         reason: "MemberLeft",
-        message: `${entry.name} left during the release`,
+        message: `${entry.name} left ${when} the release`,
         clusters: [entry.name],
       });
   status.clusters = entries;
 }
+
+const isOver = (phase: FleetRolloutStatus["phase"]): boolean =>
+  phase === "Succeeded" || phase === "RolledBack" || phase === "Failed" || phase === "Superseded";
 
 function observed({ self, now }: Release, before: Entry, member: ObservedMember): Entry {
   const entry: Entry = { ...before, replicas: member.size };
