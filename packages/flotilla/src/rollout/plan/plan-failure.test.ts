@@ -156,6 +156,30 @@ describe("a release", () => {
         strategy: { failure: { onUnreachable: "Wait" } },
       },
     },
+    "waits with a member that is away while nobody has approved its wave": {
+      release: {
+        entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })],
+        status: { waveIndex: 1, waveState: "Before", waveStartedAt: ago(86_400) },
+      },
+    },
+    "gives a member that is away its whole deadline from when its wave opens": {
+      release: {
+        entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })],
+        status: { waveIndex: 1, waveState: "Open", waveStartedAt: ago(10) },
+      },
+      wakes: [590_000],
+    },
+    "fails when a member of the open wave stays away": {
+      release: {
+        entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })],
+        status: { waveIndex: 1, waveState: "Open", waveStartedAt: ago(600) },
+      },
+      want: {
+        reason: "MemberUnreachable",
+        message: "paris has not been reachable for 10 min",
+        cluster: "paris",
+      },
+    },
     "does not fail because of an unreachable member of a later wave": {
       release: { entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })] },
     },
@@ -189,4 +213,25 @@ test("onUnreachable Skip leaves a member out after the deadline, and says so onc
   expect(early.wakes).toEqual([1_000]);
   expect(late.entries[0]?.state).toBe("Skipped");
   expect(late.events.map(({ reason }) => reason)).toEqual(["MemberSkipped"]);
+});
+
+test("a member that is lost after its wave fails the release in that wave, not in the one that waits for approval", () => {
+  const release = makeRelease({
+    entries: [makeEntry("oslo", { ...updating, state: "Unreachable", unreachableSince: ago(600) })],
+    status: { plan, wave: "half", waveIndex: 1, waveState: "Before", waveStartedAt: ago(900) },
+  });
+
+  expect(planFailure(release)).toMatchObject({ reason: "MemberUnreachable", wave: "canary", cluster: "oslo" });
+});
+
+test("onUnreachable Skip leaves no member out of a wave that has not opened", () => {
+  const release = makeRelease({
+    entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })],
+    strategy: { failure: { onUnreachable: "Skip" } },
+    status: { plan, waveIndex: 1, waveState: "Before", waveStartedAt: ago(86_400) },
+  });
+
+  planFailure(release);
+
+  expect([release.entries[0]?.state, release.events]).toEqual(["Unreachable", []]);
 });

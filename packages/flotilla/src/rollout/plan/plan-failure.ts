@@ -1,7 +1,7 @@
 /** Decides whether a release has failed, and why. Pure. */
 import { scaledValue } from "@flotilla/apimachinery";
 import { durationMs, renderDuration } from "./durations.ts";
-import type { Release } from "./release.ts";
+import type { Entry, Release } from "./release.ts";
 
 export interface Failure {
   readonly reason: string;
@@ -72,30 +72,29 @@ export function planFailure(release: Release): Failure | undefined {
   const waveIndex = status.waveIndex ?? 0;
   const membersUntil = (count: number): ReadonlySet<string> =>
     new Set((status.plan ?? []).slice(0, count).flatMap(({ clusters }) => clusters));
-  const waveNames = membersUntil(waveIndex + 1);
+  // A wave whose gates are closed has not started: its members are not late, and one that is away is only reported.
   const started = membersUntil(status.waveState === "Before" ? waveIndex : waveIndex + 1);
   for (const entry of entries) {
     if (
       entry.state === "Unreachable" &&
       entry.unreachableSince !== undefined &&
-      (entry.revision === self || waveNames.has(entry.name))
+      (entry.revision === self || started.has(entry.name))
     ) {
       if (failure.onUnreachable !== "Fail") {
-        if (failure.onUnreachable === "Skip") skip(release, entry.name, deadlineMs);
+        if (failure.onUnreachable === "Skip") skip(release, entry, deadlineMs);
         continue;
       }
-      const leftMs = Date.parse(entry.unreachableSince) + deadlineMs - input.nowMs;
+      const leftMs = lateSince(release, entry) + deadlineMs - input.nowMs;
       if (leftMs <= 0)
         return {
           reason: "MemberUnreachable",
           message: `${entry.name} has not been reachable for ${renderDuration(deadlineMs)}`,
-          wave: entry.wave,
+          wave: entry.wave ?? (status.plan ?? []).find(({ clusters }) => clusters.includes(entry.name))?.name,
           cluster: entry.name,
         };
       release.wake(leftMs);
       continue;
     }
-    // A wave whose gates are closed has not started, so its members are not late.
     const isBehind =
       entry.state === "Waiting" && started.has(entry.name) && members.get(entry.name)?.isAcknowledged === false;
     if (!isBehind && (entry.revision !== self || entry.state !== "Updating")) continue;
@@ -116,17 +115,21 @@ export function planFailure(release: Release): Failure | undefined {
   return undefined;
 }
 
+/** The wave of a member that it has not reached may have opened after the member was lost: until then nothing was asked of it. */
+function lateSince({ self, status, now }: Release, { revision, unreachableSince }: Entry): number {
+  const lostMs = Date.parse(unreachableSince ?? now);
+  return revision === self ? lostMs : Math.max(lostMs, Date.parse(status.waveStartedAt ?? "") || 0);
+}
+
 /** A member that does not answer for too long is left out of the waves; it follows when it is back. */
-function skip(release: Release, name: string, deadlineMs: number): void {
-  const entry = release.entries.find((each) => each.name === name);
-  if (entry?.unreachableSince === undefined) return;
-  const leftMs = Date.parse(entry.unreachableSince) + deadlineMs - release.input.nowMs;
+function skip(release: Release, entry: Entry, deadlineMs: number): void {
+  const leftMs = lateSince(release, entry) + deadlineMs - release.input.nowMs;
   if (leftMs > 0) return release.wake(leftMs);
   entry.state = "Skipped";
   release.events.push({
     type: "Warning",
     reason: "MemberSkipped",
-    message: `${name} cannot be reached and is skipped; it follows when it is back`,
-    clusters: [name],
+    message: `${entry.name} cannot be reached and is skipped; it follows when it is back`,
+    clusters: [entry.name],
   });
 }
