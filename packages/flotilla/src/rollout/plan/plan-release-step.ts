@@ -17,6 +17,7 @@ import { ABORTED, planFailure } from "./plan-failure.ts";
 import type { Failure } from "./plan-failure.ts";
 import { planGates } from "./plan-gates.ts";
 import { rollBack } from "./plan-rollback.ts";
+import { describeWaves } from "./describe-waves.ts";
 import { planWaves } from "./plan-waves.ts";
 import type { PlannedWave } from "./plan-waves.ts";
 import type { ReleaseInput, ReleasePlan } from "./release-state.ts";
@@ -54,7 +55,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
     if (!isBack) {
       reportJoined(release, waves);
-      status.plan = waves.map(({ name, updated, members }) => ({ name, updated, clusters: [...members] }));
+      status.plan = describeWaves(release, waves);
     }
     applyRequests(release);
     if (status.phase === "Progressing") advance(release, waves);
@@ -226,7 +227,7 @@ function advance(release: Release, waves: readonly PlannedWave[]): void {
         type: "Normal",
         reason: "WaveComplete",
         message: `wave ${wave.name} is complete: ${wave.updated} of ${totalOf(entries)} pods`,
-        clusters: wave.members,
+        clusters: status.plan?.[index]?.clusters ?? wave.members,
       });
     }
     const when = status.waveState === "After" ? "After" : "Before";
