@@ -48,6 +48,8 @@ export const MOVES = "flotilla.dev/moves";
 export const JOB_RECORD = "flotilla.dev/job-record";
 /** dispatch: the assignment of a FleetRollout for which a member's copy was made (`dispatch/release-copies.ts`). */
 export const RELEASE_STEP = "flotilla.dev/release-step";
+/** In that assignment: the copy has the revision before, and keeps as many pods of the release. */
+export const STEP_KEEPS = "~";
 /** In that assignment, before what it was made for: the generation of the FleetRollout, and the wave. */
 export const STEP_REQUEST = "#";
 /** reflect, a condition: the member's controller has observed the copy for the step of a release that the message names. */

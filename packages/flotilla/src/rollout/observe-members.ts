@@ -73,7 +73,7 @@ function observeMember(
       ? wholeCounts(reported?.health !== "Unhealthy", 1)
       : template.kind === "DaemonSet"
         ? daemonCounts(status)
-        : podCounts(status, replicas, reported?.health === "Healthy");
+        : ofRelease(podCounts(status, replicas, reported?.health === "Healthy"), status, entry);
   return {
     name,
     labels: cluster?.metadata.labels ?? {},
@@ -83,6 +83,14 @@ function observeMember(
     trouble: trouble?.get(name),
     ...counts,
   };
+}
+
+/** The copy of a member that keeps pods of the release has another template: its updated pods are the others. */
+function ofRelease(counts: Counts, status: JsonObject, entry: DeepReadonly<RolloutCluster> | undefined): Counts {
+  if (entry?.kept === undefined) return counts;
+  const { size, updated, ready, available } = counts;
+  const kept = Math.max(0, countOf(status["replicas"]) - updated);
+  return { size, available, updated: kept, ready: Math.min(kept, Math.max(0, available - ready)) };
 }
 
 type Counts = Pick<ObservedMember, "size" | "updated" | "ready" | "available">;

@@ -219,8 +219,12 @@ export function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): Template
   const entries = new Map((newest.status?.clusters ?? []).map((entry) => [entry.name, entry]));
   const fallback = newest.status?.phase === "Succeeded" ? name : (newest.spec.previous ?? name);
   const known = new Map<string, Rollout>();
-  for (const revision of new Set([fallback, ...Array.from(entries.values(), (entry) => entry.revision)])) {
-    const rollout = revision === name ? newest : get(namespace, revision);
+  const rolloutOf = (revision: string): Rollout | undefined => (revision === name ? newest : get(namespace, revision));
+  const needed = Array.from(entries.values(), ({ revision, kept }) =>
+    kept === undefined ? [revision] : [revision, rolloutOf(revision)?.spec.previous ?? revision],
+  );
+  for (const revision of new Set([fallback, ...needed.flat()])) {
+    const rollout = rolloutOf(revision);
     if (rollout?.spec.template === undefined) return "pending";
     known.set(revision, rollout);
   }
@@ -228,11 +232,15 @@ export function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): Template
     of(cluster): MemberRelease {
       const entry = entries.get(cluster);
       const revision = entry?.revision ?? fallback;
-      const rollout = known.get(revision) ?? newest;
+      const own = known.get(revision) ?? newest;
+      const isKeeping = entry?.kept !== undefined && own.spec.previous !== undefined;
+      const rollout = isKeeping ? (known.get(own.spec.previous ?? "") ?? own) : own;
       return {
-        revision,
+        revision: rollout === own ? revision : rollout.metadata.name,
         part: rollout.spec.template as MemberRelease["part"],
         target: entry?.target,
+        keeps: isKeeping ? entry.kept : undefined,
+        size: entry?.replicas,
         maxUnavailable: entry?.maxUnavailable,
         isPaused: entry?.paused,
         step: entry?.step,
@@ -243,10 +251,11 @@ export function releaseFrom(newest: Rollout, get: ReleaseIndex["get"]): Template
 
 function isAssignedDifferently(before: Rollout, after: Rollout): boolean {
   const assigned = ({ status }: Rollout): unknown =>
-    status?.clusters?.map(({ name, revision, target, maxUnavailable, paused, step }) => [
+    status?.clusters?.map(({ name, revision, target, kept, maxUnavailable, paused, step }) => [
       name,
       revision,
       target ?? null,
+      kept ?? null,
       maxUnavailable ?? null,
       paused ?? false,
       step ?? null,

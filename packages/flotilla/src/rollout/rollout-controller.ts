@@ -120,7 +120,9 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     if (selector === undefined || rollout.status?.phase !== "Progressing") return found;
     const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
     const open = (rollout.status.clusters ?? []).filter(
-      ({ revision, state }) => revision === rollout.metadata.name && (state === "Updating" || state === "Unhealthy"),
+      ({ revision, state, kept }) =>
+        // The update revision of a copy that keeps pods is that of the others.
+        kept === undefined && revision === rollout.metadata.name && (state === "Updating" || state === "Unhealthy"),
     );
     await Promise.all(
       open.slice(0, MAX_POD_READS).map(async ({ name }) => {

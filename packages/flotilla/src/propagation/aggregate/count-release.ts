@@ -9,9 +9,9 @@ import { clusterNameOf } from "@flotilla/karmada";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { conditionsIn } from "@flotilla/kubernetes";
+import { conditionsIn, countOf } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
-import { RELEASE_OBSERVED, RELEASED } from "../../flotilla-names.ts";
+import { RELEASE_OBSERVED, RELEASED, STEP_KEEPS } from "../../flotilla-names.ts";
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
@@ -42,11 +42,28 @@ export function countUpdated(
       findCondition(status?.conditions, RELEASE_OBSERVED)?.message,
     ]),
   );
-  return items.map((item) =>
-    !isObject(item.status) || release.isCurrent(item.clusterName, steps.get(item.clusterName))
-      ? item
-      : { ...item, status: withoutUpdated(item.status) },
+  return items.map((item) => {
+    if (!isObject(item.status)) return item;
+    const step = steps.get(item.clusterName);
+    if (!release.isCurrent(item.clusterName, step)) return { ...item, status: withoutUpdated(item.status) };
+    return isKeeping(step) ? { ...item, status: withKept(item.status) } : item;
+  });
+}
+
+/** Whether a copy has the template of the revision before, and a partition that keeps the pods of the release. */
+const isKeeping = (step: string | undefined): boolean => step?.slice(step.indexOf("@")).includes(STEP_KEEPS) === true;
+
+const KEPT_OF = {
+  updatedReplicas: "replicas",
+  updatedReadyReplicas: "readyReplicas",
+  updatedAvailableReplicas: "availableReplicas",
+};
+
+function withKept(status: DeepReadonly<JsonObject>): JsonObject {
+  const counts = Object.entries(KEPT_OF).flatMap(([updated, all]) =>
+    typeof status[all] === "number" ? [[updated, Math.max(0, status[all] - countOf(status[updated]))] as const] : [],
   );
+  return { ...(status as JsonObject), ...Object.fromEntries(counts) };
 }
 
 const withoutUpdated = (status: DeepReadonly<JsonObject>): JsonObject =>

@@ -25,6 +25,10 @@ export interface MemberRelease {
   readonly part: Json;
   /** How many pods may run it; unset means all. */
   readonly target?: number | undefined;
+  /** Pods that do not get it, because they have a newer revision and keep that; instead of `target`. */
+  readonly keeps?: number | undefined;
+  /** The pods of the member for which this was assigned. */
+  readonly size?: number | undefined;
   /** The pods that the member may make unavailable; unset means as the template says. */
   readonly maxUnavailable?: number | undefined;
   /** The member's own update is paused. */
@@ -98,9 +102,22 @@ export function takesDown(template: Template): "budget" | "one" | "all" | "none"
   return isObject(spec["template"]) && isObject(spec["selector"]) ? "all" : "none";
 }
 
+/**
+ * A member of which all pods have the revision, and no more may, starts new pods with it: it gets more pods with the
+ * assignment that keeps them on the revision before.
+ */
+function mostOf(copy: Template, { target, keeps, size }: MemberRelease): number {
+  const isFull = keeps === undefined && target !== undefined && size !== undefined && size <= target;
+  return isFull && hasPartition(copy) ? target : Number.POSITIVE_INFINITY;
+}
+
 /** The copy with the partition, the budget and the pause of its assignment. */
-function limited(copy: Template, { target, maxUnavailable, isPaused }: MemberRelease, replicas: number): Template {
-  const partition = target === undefined || target >= replicas ? undefined : replicas - target;
+function limited(given: Template, member: MemberRelease, assigned: number): Template {
+  const { target, keeps, maxUnavailable, isPaused } = member;
+  const replicas = Math.min(assigned, mostOf(given, member));
+  const copy = replicas < assigned ? withSpec(given, { ...specOf(given), replicas }) : given;
+  const isLimited = target !== undefined && target < replicas;
+  const partition = keeps === undefined ? (isLimited ? replicas - target : undefined) : Math.min(keeps, replicas);
   if (partition === undefined && maxUnavailable === undefined && !isPaused) return copy;
   const { group } = parseApiVersion(copy.apiVersion);
   const spec = specOf(copy);

@@ -62,6 +62,14 @@ const cluster = s.object({
   wave: s.optional(s.string("The wave that reaches it first.")),
   revision: s.string("The FleetRollout whose revision the member gets."),
   target: s.optional(s.integer("How many pods may run the revision of this release; unset means all.", { minimum: 0 })),
+  filled: s.optional(
+    s.boolean("All its pods had this revision before it got more, so that pods that it starts would have it, too."),
+  ),
+  kept: s.optional(
+    s.integer("Pods that keep this revision while the copy has the revision before, which the other pods run.", {
+      minimum: 0,
+    }),
+  ),
   maxUnavailable: s.optional(s.integer("The pods that the member may make unavailable at once.", { minimum: 0 })),
   step: s.optional(
     s.string("Names the assignment on the member's copy; the member returns it with its status.", { maxLength: 512 }),

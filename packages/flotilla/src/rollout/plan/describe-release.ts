@@ -1,7 +1,8 @@
 /** What the status of a release says about it: what it waits for, its conditions, the names of its assignments. Pure. */
 import { failureText } from "./plan-failure.ts";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
-import { STALE, STEP_REQUEST } from "../../flotilla-names.ts";
+import { STALE, STEP_KEEPS, STEP_REQUEST } from "../../flotilla-names.ts";
+import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import { closedGates, renderGate } from "./plan-gates.ts";
 import { isReturning } from "./release.ts";
@@ -18,7 +19,8 @@ export function nameStep({ input, status }: Release, entry: Entry): void {
     input.inherited?.find(({ name }) => name === entry.name);
   const isSame = before
     ? before.revision === entry.revision &&
-      before.target === entry.target &&
+      limitOf(before) === limitOf(entry) &&
+      before.kept === entry.kept &&
       before.maxUnavailable === entry.maxUnavailable &&
       (before.paused ?? false) === (entry.paused ?? false)
     : entry.state === "Waiting";
@@ -26,11 +28,15 @@ export function nameStep({ input, status }: Release, entry: Entry): void {
     if (before?.step !== undefined) entry.step = before.step;
     return;
   }
-  const { revision, target, maxUnavailable, paused } = entry;
+  const { revision, maxUnavailable, paused } = entry;
   const budget = maxUnavailable === undefined ? "" : `+${maxUnavailable}`;
   const request = `${input.rollout.metadata.generation ?? 0}.${status.waveIndex ?? 0}`;
-  entry.step = `${revision}@${target ?? "all"}${budget}${paused ? "!" : ""}${STEP_REQUEST}${request}`;
+  entry.step = `${revision}@${limitOf(entry) ?? "all"}${entry.kept === undefined ? "" : STEP_KEEPS}${budget}${paused ? "!" : ""}${STEP_REQUEST}${request}`;
 }
+
+/** A number that all pods of the member are within is no limit of its copy. */
+const limitOf = ({ target, replicas }: DeepReadonly<Entry>): number | undefined =>
+  target === undefined || target >= replicas ? undefined : target;
 
 export function describeWait(release: Release): string | undefined {
   const { status, entries, self, input } = release;

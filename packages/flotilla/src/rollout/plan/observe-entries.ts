@@ -1,4 +1,5 @@
 /** Brings what a release knows of its members up to what they report now. Pure. */
+import { noticeGrowth } from "./keep-moved.ts";
 import type { FleetRolloutStatus } from "../kinds/fleet-rollout.ts";
 import type { ObservedMember } from "./release-state.ts";
 import type { Entry, Release } from "./release.ts";
@@ -20,6 +21,8 @@ export function observe(release: Release): void {
       name: member.name,
       revision: isFirst && hasAll ? self : given,
       target: start?.target,
+      filled: start?.filled,
+      kept: start?.kept,
       maxUnavailable: start?.maxUnavailable,
       // An unfinished release that was paused does not continue there.
       paused: start?.paused,
@@ -53,8 +56,10 @@ const isOver = (phase: FleetRolloutStatus["phase"]): boolean =>
   phase === "Succeeded" || phase === "RolledBack" || phase === "Failed" || phase === "Superseded";
 
 function observed({ self, now }: Release, before: Entry, member: ObservedMember): Entry {
-  const entry: Entry = { ...before, replicas: member.size };
+  const entry: Entry = { ...before };
   const isOwn = entry.revision === self;
+  if (isOwn) noticeGrowth(entry, member.size);
+  entry.replicas = member.size;
   if (!member.isReachable) {
     entry.unreachableSince ??= now;
     entry.state = entry.state === "Skipped" ? "Skipped" : "Unreachable";

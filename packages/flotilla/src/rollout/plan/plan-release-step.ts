@@ -21,7 +21,8 @@ import { describeWaves } from "./describe-waves.ts";
 import { planWaves } from "./plan-waves.ts";
 import type { PlannedWave } from "./plan-waves.ts";
 import type { ReleaseInput, ReleasePlan } from "./release-state.ts";
-import { NO_STRATEGY, totalOf } from "./release.ts";
+import { keepMoved } from "./keep-moved.ts";
+import { NO_STRATEGY, totalOf, withoutLimit } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { bookedIn, roomOf, share } from "./share-budget.ts";
 
@@ -330,9 +331,11 @@ function grant(release: Release, wave: PlannedWave | undefined, waves: readonly 
       entry.wave ??= waveOf(entry.name);
       delete entry.returned;
       delete entry.paused;
+      if (entry.revision !== self) delete entry.filled;
       entry.revision = self;
-      if (target >= entry.replicas) delete entry.target;
-      else entry.target = target;
+      delete entry.kept;
+      if (target < entry.replicas || (open.isCounted && open.updated < totalOf(entries))) entry.target = target;
+      else delete entry.target;
       entry.maxUnavailable = token;
       entry.state = "Updating";
       entry.progressTime = now;
@@ -360,7 +363,7 @@ function returnLeftovers(release: Release, wave: PlannedWave): void {
     ({ name, replicas }) => replicas - (members.get(name)?.available ?? 0),
     (entry, token) => {
       entry.revision = previous;
-      delete entry.target;
+      withoutLimit(entry);
       delete entry.paused;
       entry.maxUnavailable = token;
       entry.progressTime = now;
@@ -378,14 +381,14 @@ function catchUp(release: Release): void {
     (entry) => entry.replicas,
     (entry, token) => {
       entry.revision = self;
-      delete entry.target;
+      withoutLimit(entry);
       delete entry.paused;
       entry.maxUnavailable = token;
       entry.state = "Updating";
       entry.progressTime = now;
     },
   );
-  for (const entry of entries) if (entry.revision === self && entry.target !== undefined) delete entry.target;
+  for (const entry of entries) if (entry.revision === self && entry.target !== undefined) withoutLimit(entry);
 }
 
 /** Nothing changes; what is in progress on members is paused there. */
@@ -406,6 +409,7 @@ function finish(release: Release, againInMs: number | undefined): ReleasePlan {
   else status.waitingFor = waiting.slice(0, 1000);
   status.conditions = conditionsOf(release, waiting, now);
   for (const entry of entries) {
+    keepMoved(release, entry);
     nameStep(release, entry);
     for (const key of Object.keys(entry) as (keyof Entry)[]) if (entry[key] === undefined) delete entry[key];
   }

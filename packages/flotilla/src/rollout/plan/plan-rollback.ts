@@ -3,7 +3,7 @@
  * an earlier release left unfinished. Pure.
  */
 import { durationMs } from "./durations.ts";
-import { isReturning } from "./release.ts";
+import { isReturning, withoutLimit } from "./release.ts";
 import type { Entry, Release } from "./release.ts";
 import { share } from "./share-budget.ts";
 
@@ -38,7 +38,7 @@ export function rollBack(release: Release): void {
       (entry, token) => {
         entry.revision = previous;
         entry.returned = 0;
-        delete entry.target;
+        withoutLimit(entry);
         delete entry.paused;
         entry.maxUnavailable = token;
         entry.state = entry.unreachableSince === undefined ? "RollingBack" : "Unreachable";

@@ -30,6 +30,8 @@ export interface PlannedWave {
   readonly targets: ReadonlyMap<string, number>;
   /** The members whose number is higher than in the wave before, or that are reached first. */
   readonly members: readonly string[];
+  /** The wave allows a number of pods, not members: one that it updates fully and that then gets more has no more updated. */
+  readonly isCounted: boolean;
   /** Undefined for the wave that is added for the rest. */
   readonly spec?: DeepReadonly<WaveSpec>;
 }
@@ -67,13 +69,13 @@ export function planWaves(strategy: Strategy, members: readonly WaveMember[], is
     const isLast = index === strategy.waves.length - 1;
     if (isLast && candidates.every(({ name, size }) => (targets.get(name) ?? 0) >= size))
       for (const { name } of candidates) if (!targets.has(name)) targets.set(name, 0);
-    planned.push(waveOf(wave.name, targets, before, wave));
+    planned.push(waveOf(wave.name, targets, before, { spec: wave, isCounted: goal !== undefined && !byClusters }));
     before = targets;
   }
   const isComplete = members.every(({ name, size }) => (before.get(name) ?? -1) >= size);
   if (!isComplete) {
     const all = new Map(members.map(({ name, size }) => [name, size]));
-    planned.push(waveOf(uniqueRest(strategy.waves), all, before));
+    planned.push(waveOf(uniqueRest(strategy.waves), all, before, { isCounted: false }));
   }
   return planned;
 }
@@ -82,10 +84,10 @@ function waveOf(
   name: string,
   targets: ReadonlyMap<string, number>,
   before: ReadonlyMap<string, number>,
-  spec?: DeepReadonly<WaveSpec>,
+  more: Pick<PlannedWave, "spec" | "isCounted">,
 ): PlannedWave {
   const raised = Array.from(targets).flatMap(([member, count]) => (count > (before.get(member) ?? -1) ? [member] : []));
-  return { name, updated: sumOf([...targets.values()]), targets, members: raised, spec };
+  return { name, updated: sumOf([...targets.values()]), targets, members: raised, ...more };
 }
 
 const uniqueRest = (waves: Strategy["waves"]): string => {

@@ -42,4 +42,11 @@ export interface Release {
   wake(inMs: number): void;
 }
 
+/** The member may have all its pods on its revision. */
+export function withoutLimit(entry: Entry): void {
+  delete entry.target;
+  delete entry.filled;
+  delete entry.kept;
+}
+
 export const totalOf = (entries: readonly Entry[]): number => entries.reduce((sum, { replicas }) => sum + replicas, 0);
