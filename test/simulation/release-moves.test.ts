@@ -72,9 +72,7 @@ test("pods that leave a drained member keep their revision while the next wave w
 
   expect(await drain("member3")).toBe(3);
 
-  const { member1 = [0, 0], member2 = [0, 0], member3 } = await pods();
-  expect([member1[0] + member2[0], member1[1], member2[1], member3]).toEqual([9, 3, 0, [0, 0]]);
-  expect(member1[0]).toBeGreaterThan(3);
+  expect(await pods()).toEqual({ member1: [5, 3], member2: [4, 0], member3: [0, 0] });
   const { status } = await newest();
   expect(status).toMatchObject({
     phase: "Progressing",
@@ -109,7 +107,7 @@ const change = async (spec: Json): Promise<unknown> =>
 test("pods that a drained member had updated are updated again elsewhere, and no others", async () => {
   await start();
 
-  await drain("member1");
+  expect(await drain("member1")).toBe(3);
 
   const counts = await pods();
   expect(counts["member1"]).toEqual([0, 0]);

@@ -4,9 +4,9 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { countOf } from "@flotilla/kubernetes";
-import { executionNamespace } from "@flotilla/karmada";
+import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
-import { APPLIED_FAILED, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_OBSERVED } from "../flotilla-names.ts";
+import { APPLIED_FAILED, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_OBSERVED, STEP_KEEPS } from "../flotilla-names.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
 import { targetsOf } from "../propagation/bindings/target-clusters.ts";
 import type { RolloutCluster } from "./kinds/fleet-rollout.ts";
@@ -36,6 +36,26 @@ export function observeMembers(input: MembersInput): ObservedMember[] {
       entry: entryOf.get(name),
     }),
   );
+}
+
+/** Pods of a release on members that the workload is leaving, as these last reported. Members that are away report nothing. */
+export function leavingPods(
+  { binding, works, clusterOf }: Pick<MembersInput, "binding" | "works" | "clusterOf">,
+  release: string,
+): number {
+  const targets = new Set(targetsOf(binding.spec).map(({ name }) => executionNamespace(name)));
+  let pods = 0;
+  for (const { metadata, status } of works) {
+    if (targets.has(metadata.namespace ?? "")) continue;
+    const cluster = clusterOf(clusterNameOf(metadata.namespace ?? "") ?? "");
+    const step = findCondition(status?.conditions, RELEASE_OBSERVED)?.message;
+    if (!cluster || whyAway(cluster) !== undefined || step?.startsWith(`${release}@`) !== true) continue;
+    const reported = status?.manifestStatuses?.[0]?.status;
+    const counts: JsonObject = isObject(reported) ? reported : {};
+    const updated = countOf(counts["updatedReplicas"]);
+    pods += step.includes(STEP_KEEPS) ? Math.max(0, countOf(counts["replicas"]) - updated) : updated;
+  }
+  return pods;
 }
 
 function observeMember(

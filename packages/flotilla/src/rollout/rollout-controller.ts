@@ -26,7 +26,7 @@ import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import type { GateStatus } from "./kinds/fleet-rollout.ts";
 import { bindingsOfLead } from "./kruise/lead-keys.ts";
 import { steered } from "./kruise/steer-release.ts";
-import { observeMembers } from "./observe-members.ts";
+import { leavingPods, observeMembers } from "./observe-members.ts";
 import { planReleaseStep } from "./plan/plan-release-step.ts";
 import { NO_STRATEGY } from "./plan/release.ts";
 import { sameRevision } from "./plan/plan-releases.ts";
@@ -240,14 +240,8 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       const inherited = rollout.status?.clusters ? undefined : before?.status?.clusters;
       const entries = rollout.status?.clusters ?? inherited ?? [];
       const works = worksOf(binding);
-      const first = observeMembers({
-        binding,
-        template,
-        works,
-        clusterOf: (name) => clusters.get({ cluster: hub, name }),
-        entries,
-        updates,
-      });
+      const clusterOf = (name: string) => clusters.get({ cluster: hub, name });
+      const first = observeMembers({ binding, template, works, clusterOf, entries, updates });
       const needsPods =
         updates.takesDown !== "none" && first.some(({ updated, ready, size }) => ready < updated || updated < size);
       const trouble = needsPods ? await troubles(rollout, template, works, signal) : undefined;
@@ -257,6 +251,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
         rollout,
         members,
         updates,
+        leaving: updates.hasPartition ? leavingPods({ binding, works, clusterOf }, rollout.metadata.name) : undefined,
         newer,
         inherited: inherited as NonNullable<FleetRollout["status"]>["clusters"],
         same: sameRevision(rollout, index.rolloutsOf(template)),

@@ -34,7 +34,7 @@ export function nameStep({ input, status }: Release, entry: Entry): void {
   entry.step = `${revision}@${limitOf(entry) ?? "all"}${entry.kept === undefined ? "" : STEP_KEEPS}${budget}${paused ? "!" : ""}${STEP_REQUEST}${request}`;
 }
 
-/** A number that all pods of the member are within is no limit of its copy. */
+/** The number that limits the copy; undefined if all pods of the member may have the revision. */
 const limitOf = ({ target, replicas }: DeepReadonly<Entry>): number | undefined =>
   target === undefined || target >= replicas ? undefined : target;
 

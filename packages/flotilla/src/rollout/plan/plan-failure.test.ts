@@ -156,7 +156,7 @@ describe("a release", () => {
         strategy: { failure: { onUnreachable: "Wait" } },
       },
     },
-    "waits with a member that is away while nobody has approved its wave": {
+    "waits with a member that is away while its wave is not approved": {
       release: {
         entries: [makeEntry("paris", { state: "Unreachable", unreachableSince: ago(86_400) })],
         status: { waveIndex: 1, waveState: "Before", waveStartedAt: ago(86_400) },

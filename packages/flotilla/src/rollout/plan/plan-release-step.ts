@@ -51,7 +51,7 @@ export function planReleaseStep(input: ReleaseInput): ReleasePlan {
   if (before?.phase === undefined && status.phase === "Progressing" && isEverywhere(release)) succeed(release);
   if (input.newer !== undefined && status.phase !== "Superseded") supersede(release, input.newer);
   if (status.phase !== "Superseded") {
-    const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition);
+    const waves = planWaves(release.strategy, waveMembers(release), !input.updates.hasPartition, input.leaving);
     // A release that returns keeps the plan by which it was made: its waves return in the reverse order.
     const isBack = status.phase === "RollingBack" || status.phase === "RolledBack" || status.phase === "Failed";
     if (!isBack) {
@@ -291,7 +291,9 @@ function succeed({ status, now, events, self, entries }: Release): void {
 
 /** Every member that the wave reaches has its pods, updated and available. */
 function isComplete(release: Release, wave: PlannedWave): boolean {
-  const { entries, self, strategy } = release;
+  const { entries, self, strategy, input } = release;
+  // Its pods on a member that the workload is leaving are replaced when they are gone.
+  if (wave.isCounted && wave.updated < totalOf(entries) && (input.leaving ?? 0) > 0) return false;
   let missing = 0;
   for (const entry of entries) {
     const target = wave.targets.get(entry.name);

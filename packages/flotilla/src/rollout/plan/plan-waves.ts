@@ -40,8 +40,16 @@ const REST = "rest";
 
 type Strategy = DeepReadonly<Pick<StrategySpec, "waves" | "order" | "unit">>;
 
-/** `isWhole`: the kind has no partition, so that a member gets all or nothing. */
-export function planWaves(strategy: Strategy, members: readonly WaveMember[], isWhole: boolean): PlannedWave[] {
+/**
+ * `isWhole`: the kind has no partition, so that a member gets all or nothing. `leaving`: pods of the revision that still
+ * run on members which the workload is leaving; a wave with a number of pods replaces them when they are gone.
+ */
+export function planWaves(
+  strategy: Strategy,
+  members: readonly WaveMember[],
+  isWhole: boolean,
+  leaving = 0,
+): PlannedWave[] {
   const total = sumOf(members.map(({ size }) => size));
   const byClusters = isWhole || strategy.unit === "Clusters";
   const goals = goalsOf(strategy.waves, total);
@@ -52,7 +60,8 @@ export function planWaves(strategy: Strategy, members: readonly WaveMember[], is
   for (const [index, wave] of strategy.waves.entries()) {
     const candidates = chosenBy(wave, members, selected);
     for (const { name } of candidates) selected.add(name);
-    const goal = goals[index];
+    const asked = goals[index];
+    const goal = asked === undefined || byClusters || asked >= total ? asked : Math.max(0, asked - leaving);
     // What a member was given counts from the wave that gave it, or from the first that selects it: a wave never has a
     // member that it does not select.
     const given = new Map(before);

@@ -37,6 +37,8 @@ export interface ReleaseInput {
   readonly rollout: DeepReadonly<FleetRollout>;
   readonly members: readonly ObservedMember[];
   readonly updates: Updates;
+  /** Pods of the release that still run on members which the workload is leaving. */
+  readonly leaving?: number | undefined;
   /** Pods that a FleetDisruptionBudget allows this workload to have unavailable in all; undefined without a budget. */
   readonly allowance?: { readonly pods: number; readonly name: string } | undefined;
   /** Who approved or promoted a wave. */
