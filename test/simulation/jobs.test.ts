@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Json } from "@flotilla/base";
 import { Cluster, PropagationPolicy, ResourceBinding, WorkloadRebalancer } from "@flotilla/karmada";
-import { Job, Namespace, Pod } from "@flotilla/kubernetes";
+import { Event, Job, Namespace, Pod } from "@flotilla/kubernetes";
 import { BroadcastJob } from "../../packages/openkruise/src/broadcastjob/broadcastjob-kind.ts";
 import { Explanation } from "@flotilla/flotilla";
 import { makePolicy } from "@flotilla/testing/builders.ts";
@@ -231,6 +231,22 @@ test("the share of a member that leaves is added to a remaining member, and no c
   expect((await fleet.client.get(Job, seed)).status).toMatchObject({ succeeded: 6 });
   expect(await runs()).toBe(6);
   expect(await jobOn(fleet, "member3")).toBeUndefined();
+});
+
+test("the counters of a Job stay when a member with failed pods leaves, and nothing about rules is reported", async () => {
+  const members = ["member1", "member2", "member3"];
+  const fleet = await start(members, divided(...members));
+  await createJob(fleet, { completions: 3, parallelism: 3, run: "10", exitCode: "1", backoffLimit: 20 });
+  await fleet.run(16_000);
+  const before = (await fleet.client.get(Job, seed)).status;
+
+  await setPlacement(fleet, "member1", "member2");
+  await fleet.run(10_000);
+
+  expect(before).toMatchObject({ failed: 3 });
+  expect((await fleet.client.get(Job, seed)).status?.failed).toBeGreaterThanOrEqual(3);
+  const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  expect(items.filter(({ reason }) => reason === "AggregateStatusFailed")).toEqual([]);
 });
 
 async function whatIf(fleet: TestFleet, without: string): Promise<string[]> {

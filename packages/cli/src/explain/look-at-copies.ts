@@ -5,14 +5,14 @@ import { HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { RECORD_FAILED, RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
+import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { explainCauses, lookAtPods } from "../health/look-at-pods.ts";
 import type { Cause, CopyRef } from "../health/look-at-pods.ts";
 import { missingReference } from "../health/pod-problems.ts";
-import { failingNow, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
+import { failingNow, failureAdvice, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
 import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
 
@@ -210,11 +210,8 @@ async function readRules(
     events.filter((event) => event.kind === kind && event.name === name),
     clock.now(),
   );
-  return (await ofExisting(failing, client, signal)).map(({ reason, message }) => ({
-    what: message,
-    try:
-      reason === RECORD_FAILED
-        ? "members keep what they have until the hub can create the FleetRollout: correct what rejects it"
-        : "correct the rule; 'flotilla interpret' runs it on an object",
+  return (await ofExisting(failing, client, signal)).map((failure) => ({
+    what: failure.message,
+    try: failureAdvice(failure),
   }));
 }

@@ -4,7 +4,7 @@ import { HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { RECORD_FAILED } from "@flotilla/flotilla";
+import { customizationIn, RECORD_FAILED } from "@flotilla/flotilla";
 import { isForbidden } from "../members/members-places.ts";
 import { kindOf } from "../members/served-types.ts";
 import { typesOfHub } from "../members/types-of-hub.ts";
@@ -22,12 +22,13 @@ export interface RuleEvent {
   atMs: number;
 }
 
+const STATUS_FAILED = "AggregateStatusFailed";
 /** Rules whose failure no condition reports. */
 const RULES_BY_EVENT: readonly string[] = [
   "GetReplicasFailed",
   "GetComponentsFailed",
   "GetDependenciesFailed",
-  "AggregateStatusFailed",
+  STATUS_FAILED,
 ];
 /** The rules that run for an object of the hub. Those for the objects of members are in the conditions of Works. */
 export const HUB_RULES: readonly string[] = [...RULES_BY_EVENT, "DivideFailed"];
@@ -41,6 +42,30 @@ const recentMs = (reason: string): number => (SILENT_FAILURES.includes(reason) ?
 
 /** Lists the events with one reason. */
 type ListEvents = (fieldSelector: string) => Promise<readonly DeepReadonly<Event>[]>;
+
+/** Whether a failure is one of a rule or webhook of a user: its message names it then. */
+export const isOfUsersRule = (message: string): boolean =>
+  customizationIn(message) !== undefined || /\bwebhook [^\s:]/i.test(message);
+
+const STATUS_RETRIED =
+  "no rule of yours is involved: the hub retries the write of the status; if the message stays, check what it names";
+
+/** What to do about a failure that no condition reports. Pure. */
+export function failureAdvice({ reason, message }: Pick<RuleEvent, "reason" | "message">): string {
+  if (reason === RECORD_FAILED)
+    return "members keep what they have until the hub can create the FleetRollout: correct what rejects it";
+  if (isOfUsersRule(message)) return "correct the rule; 'flotilla interpret' runs it on an object";
+  return reason === STATUS_FAILED ? STATUS_RETRIED : "correct the object; the hub then continues automatically";
+}
+
+/** As what `status` counts it. Pure. */
+export function failureProblem({
+  reason,
+  message,
+}: Pick<RuleEvent, "reason" | "message">): "release without progress" | "rule failed" | "status not written" {
+  if (reason === RECORD_FAILED) return "release without progress";
+  return reason === STATUS_FAILED && !isOfUsersRule(message) ? "status not written" : "rule failed";
+}
 
 export async function readRuleEvents(
   list: ListEvents,

@@ -142,6 +142,7 @@ export type Problem =
   | "workload unhealthy"
   | "ManifestWork unhealthy"
   | "rule failed"
+  | "status not written"
   | "binding suspended"
   | "Work failed"
   | "Work waiting for a deletion"

@@ -25,14 +25,7 @@ import { HUB, isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
-import {
-  FleetRollout,
-  RECORD_FAILED,
-  UNSETTLED_RELEASES,
-  unservingMembers,
-  unservingText,
-  whyUnavailable,
-} from "@flotilla/flotilla";
+import { FleetRollout, UNSETTLED_RELEASES, unservingMembers, unservingText, whyUnavailable } from "@flotilla/flotilla";
 import { eachObject, find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { brokenPrograms, hubProgramsOf } from "../health/hub-programs.ts";
@@ -62,7 +55,7 @@ import type { Candidate } from "../health/candidates.ts";
 import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
-import { failingNow, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
+import { failingNow, failureProblem, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
@@ -189,14 +182,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     },
     { namespace, signal },
   );
-  for (const { reason, kind, namespace: place, name, message } of await ofExisting(
-    failingNow(rules, nowMs),
-    client,
-    signal,
-  )) {
-    const problem = reason === RECORD_FAILED ? "release without progress" : "rule failed";
-    collector.unhealthy({ problem, kind, namespace: place, name }, message);
-  }
+  for (const failure of await ofExisting(failingNow(rules, nowMs), client, signal))
+    collector.unhealthy({ ...failure, problem: failureProblem(failure) }, failure.message);
 
   const reports = await lookAtPods(copiesOf(candidates), {
     client,

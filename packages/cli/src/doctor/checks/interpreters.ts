@@ -19,7 +19,14 @@ import { nameMembers } from "../../health/name-members.ts";
 import { samplesOf } from "../../health/metrics-samples.ts";
 import type { Sample } from "../../health/metrics-samples.ts";
 import { askRaw } from "../raw-answers.ts";
-import { failingNow, HUB_RULES, ofExisting, readRuleEvents } from "../../health/rule-events.ts";
+import {
+  failingNow,
+  failureAdvice,
+  HUB_RULES,
+  isOfUsersRule,
+  ofExisting,
+  readRuleEvents,
+} from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
 import { objectIn } from "./works.ts";
 
@@ -81,7 +88,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
         severity: "problem",
         about: object,
         seen: `${message} (${reason}, ${formatAge(nowMs - atMs)} ago)`,
-        ...cureOfRule(message, facts),
+        ...(isOfUsersRule(message) ? cureOfRule(message, facts) : cureWithoutRule({ reason, message })),
       })),
       ...facts.customizations.flatMap((customization) => scriptFindings(customization, facts.customizations)),
       ...facts.quarantined
@@ -141,6 +148,11 @@ async function readMetrics(context: DoctorContext, unseen: string[]): Promise<st
 function isOfDeletedRule(message: string, { customizations }: InterpreterFacts): boolean {
   const name = customizationIn(message);
   return name !== undefined && !customizations.some(({ metadata }) => metadata.name === name);
+}
+
+function cureWithoutRule(failure: Pick<RuleEvent, "reason" | "message">): Pick<DoctorFinding, "fix" | "commands"> {
+  const advice = failureAdvice(failure);
+  return { fix: `${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`, commands: [] };
 }
 
 function cureOfRule(message: string, { customizations }: InterpreterFacts): Pick<DoctorFinding, "fix" | "commands"> {

@@ -27,7 +27,7 @@ import type { ReportRuleFailure } from "../rules/rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates/templates.ts";
 import type { Templates } from "../templates/templates.ts";
 import { isFinishedRun } from "../jobs/finished-run.ts";
-import { jobItems } from "../jobs/job-items.ts";
+import { jobItems, keepCounters } from "../jobs/job-items.ts";
 import { countUpdated, planReleased, withReleaseRevisions } from "./count-release.ts";
 import type { ReleaseStandingOf } from "./count-release.ts";
 import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
@@ -197,10 +197,12 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (summed && summed !== template) {
         const writer = await deps.templateStatus(binding.spec.resource);
         const { namespace, name } = template.metadata;
+        // A rule of a user decides for itself.
+        const isOurs = deps.interpreter.ownerOf("aggregateStatus", template) === undefined;
         writer.set(
           { cluster: key.cluster, namespace: namespace || undefined, name },
           "aggregate",
-          (newest) => takeStatus(newest, template, summed),
+          (newest) => takeStatus(newest, template, isOurs ? keepCounters(newest, summed) : summed),
           isBehind(summed) ? progress : timing,
         );
       }

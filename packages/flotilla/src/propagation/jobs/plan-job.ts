@@ -149,7 +149,7 @@ const shortfallOf = ({ isFinished, completions, succeeded }: Copy, asked: number
   isFinished ? Math.max(0, (completions ?? asked) - succeeded) : 0;
 
 /** An API server accepts new completions of an Indexed Job together with the same parallelism. */
-const isResizable = (job: Job): boolean => isIndexed(job) && job.spec?.completions === job.spec?.parallelism;
+export const isResizable = (job: Job): boolean => isIndexed(job) && job.spec?.completions === job.spec?.parallelism;
 
 /** Every member runs all completions. */
 function isWhole({ spec: { placement } }: Binding): boolean {
