@@ -391,6 +391,26 @@ test("a copy that a finalizer holds on a member is not reported as deleted", asy
   expect((await run("status")).text).toContain("No problems found");
 });
 
+test("an object of the hub that a finalizer holds is not reported as deleted, and is named with the finalizer", async () => {
+  const key = { cluster: "hub", namespace: "default", name: "web" };
+  await fleet.client.patch(Deployment, key, { metadata: { finalizers: ["example.com/stuck"] } }, { type: "merge" });
+
+  expect((await run("delete", "deployment/web", "--yes")).text).toContain(
+    "deployment.apps/web deletion requested; it waits for the finalizer example.com/stuck, and members keep their copies until then",
+  );
+  await fleet.run(SETTLED_MS);
+
+  const held = /it is being deleted on the hub since \S+ and waits for the finalizer\s+example\.com\/stuck/;
+  expect((await run("why", "deployment/web")).text).toMatch(held);
+  const { text } = await run("status");
+  expect(text).toMatch(/^UNHEALTHY: 1 object waiting for a finalizer\n/m);
+  expect(text).toMatch(/^default +web +Deployment .* Deleting /m);
+
+  await fleet.client.patch(Deployment, key, { metadata: { finalizers: null } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+  expect((await run("status")).text).toContain("No problems found");
+});
+
 test("an object that is created again waits until the member has deleted the copy before", async () => {
   const copy = { cluster: "member1", namespace: "default", name: "web" };
   await fleet.client.patch(Deployment, copy, { metadata: { finalizers: ["example.com/hold"] } }, { type: "merge" });

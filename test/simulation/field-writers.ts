@@ -58,6 +58,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   PodsRolledBack: "dispatch",
   DividedOverFleet: "dispatch",
   TemplateFound: "dispatch",
+  TemplateActive: "dispatch",
 };
 /** Producers of eviction tasks that have Karmada's names. */
 const PRODUCERS: Readonly<Record<string, string>> = {

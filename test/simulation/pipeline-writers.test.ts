@@ -231,6 +231,19 @@ async function leaveBinding(): Promise<void> {
   await fleet.run(5_000);
 }
 
+/** A template whose deletion waits for a finalizer. */
+async function holdTemplate(): Promise<void> {
+  await create(PropagationPolicy, policyOf("held", "v1", "ConfigMap").build());
+  await create(ConfigMap, {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name: "held", namespace: "shop", finalizers: ["example.com/hold"] },
+  });
+  await fleet.run(5_000);
+  await fleet.client.delete(ConfigMap, { cluster: HUB, namespace: "shop", name: "held" });
+  await fleet.run(5_000);
+}
+
 /** Pods of an Advanced StatefulSet keep a release although its partition is raised. */
 async function raisePartition(): Promise<void> {
   const [labels, partition] = [{ app: "db" }, 6];
@@ -453,6 +466,7 @@ test("a running fleet writes every field of the table, and only the stage that t
   await scaleAutomatically();
   await countQuota();
   await leaveBinding();
+  await holdTemplate();
 
   const rows = [...pipeline.map(({ name, writes }) => ({ part: name, writes })), ...otherWriters].flatMap(
     ({ part, writes }) => writes.map((row) => ({ part, row })),

@@ -80,6 +80,7 @@ export {
   MEMBER_DECIDES,
   PODS_FOUND,
   PODS_ROLLED_BACK,
+  TEMPLATE_ACTIVE,
   TEMPLATE_FOUND,
 } from "./propagation/dispatch/plan-notice.ts";
 export { installedSteps } from "./install/admission-steps.ts";

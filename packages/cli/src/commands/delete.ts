@@ -44,7 +44,11 @@ export const deleteCommand = defineCommand({
     yes: { type: "boolean", short: "y", description: "delete without confirmation" },
     "ignore-not-found": { type: "boolean", description: "do not fail if an object does not exist" },
     wait: { type: "boolean", description: "wait until the objects are gone from the hub and the members" },
-    ...timeoutFlag,
+    timeout: {
+      type: "string",
+      value: "DURATION",
+      description: `wait, at most this long, for example 90s or 5m (default with --wait: ${timeoutFlag.timeout.default})`,
+    },
     ...hubFlags,
   },
   async run({ args, flags, output, signal, clock, connect, environment, readInput, terminal }) {
@@ -52,7 +56,8 @@ export const deleteCommand = defineCommand({
       throw new UsageError(`name objects or files: ${USAGE}`);
     if (flags.filename.includes("-") && !flags.yes)
       throw new UsageError("cannot ask for confirmation because -f - reads standard input; specify --yes");
-    const waitSeconds = readSeconds("--timeout", flags.timeout);
+    const isWaiting = flags.wait || flags.timeout !== undefined;
+    const waitSeconds = readSeconds("--timeout", flags.timeout ?? timeoutFlag.timeout.default);
     const { runDelete } = await import("../explain/run-delete.ts");
     const hub = await connect(hubKubeconfig(flags, environment));
     const fallback = chosenNamespace(flags, hub);
@@ -66,7 +71,7 @@ export const deleteCommand = defineCommand({
           deletions,
           yes: flags.yes,
           ignoreNotFound: flags["ignore-not-found"],
-          waitMs: flags.wait ? waitSeconds * 1000 : undefined,
+          waitMs: isWaiting ? waitSeconds * 1000 : undefined,
         },
         { client: hub.client, clock, signal, output, terminal },
       );

@@ -25,6 +25,8 @@ export interface Deleting {
   finalizers: readonly string[];
   /** The server's message about a namespace or CRD that is stuck in deletion. */
   remaining?: string;
+  /** The object on the member that a finalizer holds there, as for `flotilla get`. */
+  heldThere?: string | undefined;
   /** The member it belongs to. */
   member?: string;
 }
@@ -122,9 +124,13 @@ const OWNERS: Readonly<Record<string, Owner>> = {
 
 const inNamespace = ({ namespace }: Deleting): string => (namespace ? ` -n ${namespace}` : "");
 
+/** Without those that the hub removes. */
+export const foreignFinalizers = (finalizers: readonly string[]): string[] =>
+  finalizers.filter((finalizer) => !Object.hasOwn(OWNERS, finalizer));
+
 /** The fix for a stuck object. For finalizers that Flotilla does not know, it is a patch that removes them. */
 export function fixOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands"> & { who: string } {
-  const foreign = object.finalizers.filter((finalizer) => !Object.hasOwn(OWNERS, finalizer));
+  const foreign = foreignFinalizers(object.finalizers);
   const [unknown] = foreign;
   if (unknown !== undefined) {
     const own = object.finalizers.filter((finalizer) => !foreign.includes(finalizer));
@@ -135,6 +141,15 @@ export function fixOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands">
       commands: [`kubectl patch ${object.type} ${object.name}${inNamespace(object)} --type merge -p '${patch}'`],
     };
   }
+  // The member works: what it waits for is there.
+  if (object.heldThere !== undefined)
+    return {
+      who: "The hub removes it when the copy is deleted on the member.",
+      fix:
+        `Start the controller on ${object.member ?? "the member"} that removes the finalizer of the copy. If that ` +
+        "controller no longer exists, remove the finalizer there: the resources it would have cleaned up are left behind.",
+      commands: [`flotilla get ${object.heldThere} --clusters ${object.member ?? "MEMBER"} -o yaml`],
+    };
   const owner = object.finalizers.map((finalizer) => OWNERS[finalizer]).find((found) => found !== undefined);
   if (!owner)
     return {

@@ -9,6 +9,7 @@ import { titleOf } from "../members/served-types.ts";
 import { nearestObject } from "./nearest-object.ts";
 import type { Output } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
+import { foreignFinalizers } from "../doctor/finalizer-owners.ts";
 import { contentsOf, renderContents, renderTargets } from "./deletion-contents.ts";
 import type { DeletionContents } from "./deletion-contents.ts";
 import { bindingOf, findRemaining, keyOf, waitUntilGone, wordsOf } from "./wait-gone.ts";
@@ -65,7 +66,7 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
   for (const deletion of existing) {
     // Named, because the API's default for a Job is to keep dependents: its binding, and so its copies on members.
     await client.delete(deletion.kind, keyOf(deletion), { propagationPolicy: "Background", signal });
-    output.say(`${titleOf(deletion.kind)}/${deletion.name} deleted`);
+    output.say(`${titleOf(deletion.kind)}/${deletion.name} ${await resultOf(client, deletion, signal)}`);
   }
   if (options.waitMs !== undefined) await waitUntilGone(existing, options.waitMs, tools);
   if (output.format !== "table")
@@ -77,6 +78,15 @@ export async function runDelete(options: DeleteOptions, tools: DeleteTools): Pro
       () => "",
     );
   return 0;
+}
+
+/** An object that controllers still hold is not deleted; what only the hub holds is, in a moment. */
+async function resultOf(client: Client, deletion: Deletion, signal: AbortSignal): Promise<string> {
+  const left = await find(client, deletion.kind, keyOf(deletion), { signal });
+  const held = left?.metadata.deletionTimestamp === undefined ? [] : foreignFinalizers(left.metadata.finalizers ?? []);
+  return held.length === 0
+    ? "deleted"
+    : `deletion requested; it waits for the finalizer ${held.join(", ")}, and members keep their copies until then`;
 }
 
 async function absence(client: Client, deletion: Deletion, signal: AbortSignal): Promise<FlotillaError> {

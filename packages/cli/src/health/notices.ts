@@ -1,11 +1,23 @@
 /** What dispatch reports on a binding although the copies could be made: a request of the template that has no effect. */
 import { findCondition } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { DIVIDED_OVER_FLEET, PODS_FOUND, PODS_ROLLED_BACK, STATUS_COMPLETE, TEMPLATE_FOUND } from "@flotilla/flotilla";
+import {
+  DIVIDED_OVER_FLEET,
+  PODS_FOUND,
+  PODS_ROLLED_BACK,
+  STATUS_COMPLETE,
+  TEMPLATE_ACTIVE,
+  TEMPLATE_FOUND,
+} from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 
 export interface BindingNotice {
-  problem: "workload naming missing pods" | "rollout stopped" | "rule failed" | "binding without a template";
+  problem:
+    | "workload naming missing pods"
+    | "rollout stopped"
+    | "rule failed"
+    | "binding without a template"
+    | "object waiting for a finalizer";
   text: string;
 }
 
@@ -14,6 +26,7 @@ const PROBLEMS = {
   [PODS_ROLLED_BACK]: "rollout stopped",
   [DIVIDED_OVER_FLEET]: "rule failed",
   [STATUS_COMPLETE]: "rule failed",
+  [TEMPLATE_ACTIVE]: "object waiting for a finalizer",
   [TEMPLATE_FOUND]: "binding without a template",
 } as const;
 

@@ -146,6 +146,7 @@ export type Problem =
   | "binding suspended"
   | "Work failed"
   | "Work waiting for a deletion"
+  | "object waiting for a finalizer"
   | "ManifestWork failed"
   | "rollout stopped"
   | "autoscaler failing"

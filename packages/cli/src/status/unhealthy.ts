@@ -47,9 +47,10 @@ const RANKS: Readonly<Record<Problem, number>> = {
   "workload naming missing pods": 25,
   "Placement unsatisfied": 26,
   "Work waiting for a deletion": 27,
-  "binding without a policy": 28,
-  "binding without a template": 29,
-  "binding suspended": 30,
+  "object waiting for a finalizer": 28,
+  "binding without a policy": 29,
+  "binding without a template": 30,
+  "binding suspended": 31,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Problem = "hub without controllers";

@@ -3,7 +3,7 @@ import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/ka
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isJobFinished, Job, kubernetesWorkloads, Pod } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
-import { parseJobRecord, TEMPLATE_FOUND } from "@flotilla/flotilla";
+import { parseJobRecord, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -221,6 +221,7 @@ function appliedOf(
   isDeleting: boolean,
 ): string {
   if (findCondition(conditions, TEMPLATE_FOUND)?.status === "False") return "NoTemplate";
+  if (findCondition(conditions, TEMPLATE_ACTIVE)?.status === "False") return "Deleting";
   const dispatched = findCondition(conditions, "Dispatched");
   if (dispatched?.status === "False") return dispatched.reason;
   return findCondition(conditions, "FullyApplied")?.status ?? (isDeleting ? "Deleting" : "Unknown");

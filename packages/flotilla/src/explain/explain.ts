@@ -3,6 +3,7 @@
  * is recorded.
  */
 import { formatTime, type JsonObject } from "@flotilla/base";
+import { terminatingNotice } from "../propagation/dispatch/render-notices.ts";
 import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
 import { movesOf } from "../propagation/moves/move-history.ts";
 import { isFinishedRun } from "../propagation/jobs/finished-run.ts";
@@ -74,6 +75,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
   return {
     ...base,
     problems: [
+      ...terminatingProblems(template),
       ...explainedRelease.problems,
       ...runProblems({
         binding: binding ?? plan.binding,
@@ -91,6 +93,18 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
       }),
     ],
   };
+}
+
+function terminatingProblems(template: Template): Explanation["problems"] {
+  const notice = terminatingNotice(template);
+  return notice
+    ? [
+        {
+          what: notice.message,
+          try: "start the controller that removes it; if it no longer exists, remove the finalizer with kubectl edit, and clean up what the controller would have",
+        },
+      ]
+    : [];
 }
 
 /** The aggregated status is missing when its rule fails. */

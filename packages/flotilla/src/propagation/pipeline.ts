@@ -130,6 +130,7 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.conditions[PodsRolledBack]",
       "ResourceBinding.status.conditions[DividedOverFleet]",
       "ResourceBinding.status.conditions[TemplateFound]",
+      "ResourceBinding.status.conditions[TemplateActive]",
     ],
   },
   {

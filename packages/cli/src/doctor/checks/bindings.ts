@@ -87,7 +87,8 @@ export const bindingsCheck = defineCheck<BindingFacts>({
           ),
         );
       if (fresh.length > 0 || (scheduled === undefined && isNew && !isLeft)) recent += 1;
-      const notices = noticesOf(binding);
+      // The check `finalizers` reports the object itself.
+      const notices = noticesOf(binding).filter(({ problem }) => problem !== "object waiting for a finalizer");
       if (notices.length > 0)
         return notices.map(({ text }) => ({ ...findingOf(binding, `${text}.`), severity: "warning" as const }));
       const suspended = suspensionsOf(spec);

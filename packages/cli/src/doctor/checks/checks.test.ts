@@ -971,6 +971,11 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "flotilla unjoin paris --force",
     },
+    "a copy that a finalizer holds on a member that works is reported without the advice to unjoin the member": {
+      judged: deleting({ heldThere: "configmap/copy -n team" }),
+      verdict: "problem",
+      says: "flotilla get configmap/copy -n team --clusters paris -o yaml",
+    },
     "an unknown finalizer is reported with a patch that keeps Flotilla's own": {
       judged: deleting({ finalizers: ["karmada.io/execution-controller", "example.com/hold"] }),
       verdict: "problem",

@@ -1,10 +1,11 @@
 /** Reports objects that are stuck in deletion. */
 import { AppliedManifestWork, ManagedCluster, ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
 import { Cluster, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work } from "@flotilla/karmada";
-import { findCondition, formatAge, HUB } from "@flotilla/apimachinery";
+import { findCondition, formatAge, HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
+import { TERMINATING } from "@flotilla/flotilla";
 import { counted, defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
@@ -126,6 +127,17 @@ function heldOnMember(kind: Kind, conditions: readonly Said[] | undefined): stri
   return applied?.status === "False" && applied.message ? `${applied.message}.` : "";
 }
 
+/** Which object a finalizer holds on the member, as for `flotilla get`. */
+function heldThere(kind: Kind, object: DeepReadonly<KubernetesObject>): string | undefined {
+  if (kind.kind !== Work.kind || kind.group !== Work.group) return undefined;
+  const { spec, status } = object as DeepReadonly<Work>;
+  const [copy] = (spec.workload?.manifests ?? []) as unknown as readonly DeepReadonly<KubernetesObject>[];
+  if (!copy || findCondition(status?.conditions, "Applied")?.reason !== TERMINATING) return undefined;
+  const { group } = parseApiVersion(copy.apiVersion);
+  const { namespace, name } = copy.metadata;
+  return `${copy.kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""}`;
+}
+
 function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deleting[] {
   const { deletionTimestamp, finalizers = [], namespace, name } = object.metadata;
   if (deletionTimestamp === undefined) return [];
@@ -150,6 +162,7 @@ function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deletin
       sinceMs: Date.parse(deletionTimestamp),
       finalizers: isNamespace && finalizers.length === 0 ? (spec?.finalizers ?? []) : finalizers,
       remaining: remaining !== "" ? remaining : undefined,
+      heldThere: heldThere(kind, object),
       member,
     },
   ];

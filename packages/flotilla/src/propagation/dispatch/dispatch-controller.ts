@@ -5,7 +5,8 @@
  * FederatedResourceQuota.
  * Writes: Work, in each cluster's execution namespace; the condition `Dispatched` of the binding on failure, and
  * `MemberDecides` where a rule leaves fields of a release to the members, `PodsFound` where named pods are missing, and
- * `PodsRolledBack` where pods keep a release although the partition was raised, and `TemplateFound` where a binding that
+ * `PodsRolledBack` where pods keep a release although the partition was raised, `TemplateActive` where the deletion of the
+ * template waits for a finalizer, and `TemplateFound` where a binding that
  * nothing owns has no template; the record of a Job that moves.
  * Before: schedule fills `spec.clusters`. After: execute applies each Work on its member.
  */
@@ -44,11 +45,18 @@ import {
   planNotice,
   PODS_FOUND,
   PODS_ROLLED_BACK,
+  TEMPLATE_ACTIVE,
   TEMPLATE_FOUND,
 } from "./plan-notice.ts";
 import { replacedIn } from "./replaced-division.ts";
 import type { Notice } from "./plan-notice.ts";
-import { memberDecidesNotice, orphanNotice, replacedNotice, rolledBackNotice } from "./render-notices.ts";
+import {
+  memberDecidesNotice,
+  orphanNotice,
+  replacedNotice,
+  rolledBackNotice,
+  terminatingNotice,
+} from "./render-notices.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -195,6 +203,7 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       // A new object of the same name gets its own binding first.
       if (isOther) return done;
       notice(binding, key, TEMPLATE_FOUND, undefined);
+      notice(binding, key, TEMPLATE_ACTIVE, terminatingNotice(template));
 
       const works = deps.worksOf(binding);
       const held = await heldByQuota(binding, template, deps);

@@ -16,6 +16,8 @@ export const PODS_ROLLED_BACK = "PodsRolledBack";
 export const DIVIDED_OVER_FLEET = "DividedOverFleet";
 /** Whether the hub has the template of a binding that nothing owns. */
 export const TEMPLATE_FOUND = "TemplateFound";
+/** Whether the template is in use: not while its deletion waits for a finalizer, and members keep their copies. */
+export const TEMPLATE_ACTIVE = "TemplateActive";
 
 export interface Notice {
   readonly status: "True" | "False" | "Unknown";

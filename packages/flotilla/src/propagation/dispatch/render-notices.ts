@@ -1,6 +1,6 @@
 /** The texts of the conditions of `plan-notice.ts`. Pure. */
 import type { UnreturnedPods } from "@flotilla/openkruise";
-import { controllerOf } from "@flotilla/apimachinery";
+import { controllerOf, type KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
@@ -50,6 +50,21 @@ export function rolledBackNotice(unreturned: readonly UnreturnedPods[] = []): No
 
 /** What rolls such pods back. */
 export const RETURN_ADVICE = "release the previous template to replace them";
+
+/** Finalizers that the API server removes itself: what waits for them does not wait for a controller. */
+const OF_SERVER: ReadonlySet<string> = new Set(["foregroundDeletion", "orphan"]);
+
+/** A template whose deletion waits for controllers, which members do not see: their copies stay until it is gone. */
+export function terminatingNotice({ metadata }: DeepReadonly<KubernetesObject>): Notice | undefined {
+  const { deletionTimestamp, finalizers = [] } = metadata;
+  const held = finalizers.filter((finalizer) => !OF_SERVER.has(finalizer));
+  if (deletionTimestamp === undefined || held.length === 0) return undefined;
+  return {
+    status: "False",
+    reason: "Terminating",
+    message: `it is being deleted on the hub since ${deletionTimestamp} and waits for the finalizer ${held.join(", ")}; members keep their copies until then`,
+  };
+}
 
 /**
  * For a binding whose template the hub does not have. Garbage collection deletes one that has an owner; a deletion that
