@@ -168,7 +168,7 @@ function countText({ replicas: asked, autoscaler, status }: DeepReadonly<Explain
 
 function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
-  const { onMember = [], onMemberBy, autoscaler, unhealthy, failedRule, held, release } = member;
+  const { onMember = [], ruleGives = [], onMemberBy, autoscaler, unhealthy, failedRule, held, release } = member;
   const facts = [
     ...countText(member, kind),
     ...(state === "leaving" ? ["being left"] : []),
@@ -194,6 +194,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
     ...onMember.map((field) => `  on member   ${renderField(field)}`),
+    ...ruleGives.map((field) => `  rule gives  ${renderField(field)}, when the hub next writes the copy`),
     ...(autoscaler
       ? [`  on member   spec.replicas: ${autoscaler.asked} → ${autoscaler.replicas}, left to ${autoscaler.name} there`]
       : []),

@@ -38,7 +38,7 @@ import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { uncalledWebhookIn } from "./delivery-problem.ts";
 import { autoscalerOf, replicasOf } from "./left-to-autoscaler.ts";
-import { compareFields } from "../fields/field-changes.ts";
+import { compareFields, type FieldChange } from "../fields/field-changes.ts";
 import type { Binding } from "./planned-binding.ts";
 import { clusterNameOf } from "@flotilla/karmada";
 import { HEALTHY, RULE_FAILURES } from "../health/healthy-condition.ts";
@@ -128,7 +128,7 @@ async function onMember(
   { interpreter, readMember }: Pick<ExplainMembersDependencies, "interpreter" | "readMember">,
   cluster: string,
   work: DeepReadonly<Work> | undefined,
-): Promise<Pick<ExplainedMember, "onMember" | "onMemberBy" | "failedRules">> {
+): Promise<Pick<ExplainedMember, "onMember" | "ruleGives" | "onMemberBy" | "failedRules">> {
   const copy = copyIn(work);
   const isRuled = copy && MEMBER_RULES.some((rule) => interpreter.ownerOf(rule, copy) !== undefined);
   if (!copy || (!isRuled && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
@@ -149,9 +149,14 @@ async function onMember(
   await attempt(interpreter.health(observed));
   // The copy has no opinion on fields that it does not set.
   const kept = compareFields(copy, retained, isBookkeeping).fields.filter(({ before }) => before !== undefined);
-  const fields = kept.length > 0 ? kept : limitsOnMember(copy, observed);
+  // A rule may give a value that the member does not have until the hub next writes the copy.
+  const isKept = ({ path }: FieldChange): boolean => kept.some((field) => field.path === path);
+  const given = compareFields(observed, retained, isBookkeeping).fields.filter(isKept);
+  const has = compareFields(copy, observed, isBookkeeping).fields.filter(isKept);
+  const fields = kept.length > 0 ? has : limitsOnMember(copy, observed);
   return {
     onMember: fields.length > 0 ? fields : undefined,
+    ruleGives: given.length > 0 ? given : undefined,
     onMemberBy: kept.length > 0 ? interpreter.ownerOf("retain", copy) : undefined,
     failedRules: failed.length > 0 ? failed : undefined,
   };

@@ -64,6 +64,12 @@ const member = s.object({
       fieldChange,
     ),
   ),
+  ruleGives: s.optional(
+    s.array(
+      "Fields to which the Retain rule gives a value that the member does not have: `before` is the member's value, `after` the rule's.",
+      fieldChange,
+    ),
+  ),
   onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
   autoscaler: s.optional(
     s.object("The autoscaler on the member that decides the replicas there, if they are not those of the copy.", {

@@ -8,14 +8,18 @@ const MAX_KEPT_MEMBERS = 3;
 
 /** Values that a user's Retain rule keeps on members, although the hub asks for others. */
 export function retainProblems(members: DeepReadonly<Explanation["members"]>, paths: RegExp): Problem[] {
-  const kept = members.flatMap(({ cluster, onMember = [], onMemberBy, reason }) => {
-    const fields = onMember.filter(({ path }) => paths.test(path));
+  const kept = members.flatMap(({ cluster, onMember = [], ruleGives = [], onMemberBy, reason }) => {
+    const [fields, given] = [onMember, ruleGives].map((all) => all.filter(({ path }) => paths.test(path)));
     // A release that is stopped for the same fields is a problem of its own.
-    if (onMemberBy === undefined || fields.length === 0 || reason === RELEASE_STOPPED) return [];
-    const shown = fields.slice(0, MAX_KEPT_FIELDS).map(({ path, before, after }) => {
-      const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
-      return `${path} is ${text(after)} instead of ${text(before)}`;
-    });
+    if (onMemberBy === undefined || reason === RELEASE_STOPPED) return [];
+    const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
+    const shown = [
+      ...(fields ?? []).map(({ path, before, after }) => `${path} is ${text(after)} instead of ${text(before)}`),
+      ...(given ?? []).map(
+        ({ path, before, after }) => `${path} is ${text(before)}, and the rule gives ${text(after)}, not written yet`,
+      ),
+    ].slice(0, MAX_KEPT_FIELDS);
+    if (shown.length === 0) return [];
     return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
   });
   const byOwner = Map.groupBy(kept, ({ owner }) => owner);

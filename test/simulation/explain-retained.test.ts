@@ -1,0 +1,49 @@
+/** `flotilla why` of a workload on which a Retain rule of a user decides. */
+import { expect, test } from "vitest";
+import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
+import { Deployment } from "@flotilla/kubernetes";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
+import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
+import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { runCommand } from "./run-command.ts";
+
+const SETTLED_MS = 20_000;
+
+test("what a Retain rule gives is not shown as the value of a member that does not have it yet", async () => {
+  const fleet = endsWithTest(await startTestFleet({ members: ["member1", "member2"] }));
+  const policy = makePolicy("default/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build();
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(4).build());
+  await fleet.run(SETTLED_MS);
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "one" },
+    spec: {
+      target: { apiVersion: "apps/v1", kind: "Deployment" },
+      customizations: {
+        retention: {
+          luaScript: "function Retain(desiredObj, observedObj) desiredObj.spec.replicas = 1 return desiredObj end",
+        },
+      },
+    },
+  });
+  await fleet.run(SETTLED_MS);
+
+  const before = (await runCommand(fleet, "why", "deployment/web")).text;
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "default", name: "web" },
+    { spec: { replicas: 6 } },
+    { type: "merge" },
+  );
+  await fleet.run(SETTLED_MS);
+  const after = (await runCommand(fleet, "why", "deployment/web")).text;
+
+  expect(before).toContain("member1: spec.replicas is 2, and the rule gives 1, not written yet");
+  expect(before).toContain("  rule gives  spec.replicas: 2 → 1, when the hub next writes the copy");
+  expect(before).not.toContain("spec.replicas is 1");
+  expect(after).toContain("member1: spec.replicas is 1 instead of 3");
+  expect(after).toContain("  on member   spec.replicas: 3 → 1");
+  expect(after).not.toContain("rule gives");
+});
