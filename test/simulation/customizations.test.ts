@@ -138,8 +138,11 @@ test("a wait runs the health rule of the version that the policy selects", async
 
   await Promise.all([
     expect(wait()).rejects.toThrow("CloneSet shop/web on member1: its kind's health rule says Unhealthy"),
-    fleet.run(SETTLED_MS),
+    fleet.run(5_000),
   ]);
+  expect((await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text).toMatch(
+    /PROBLEMS\n {2}none yet; this may pass: .*not healthy on member1.* for \d+s: InterpretHealth of .* says Unhealthy/,
+  );
 });
 
 test("a wait names the ReflectStatus rule whose report does not count as healthy", async () => {

@@ -55,6 +55,14 @@ test("a flag and the last argument may be repeated if the command allows it", ()
   expect(parseCommandLine(many, []).flags["crew"]).toEqual([]);
 });
 
+test("a file that is given as an argument names the flag for files", () => {
+  const filename = { type: "string", short: "f", value: "FILE", description: "manifests" } as const;
+
+  expect(() => parseCommandLine({ ...command, args: [], flags: { filename } }, ["web.yaml"])).toThrow(
+    "unexpected argument 'web.yaml' for 'flotilla sail'; specify files with -f: 'flotilla sail -f web.yaml'",
+  );
+});
+
 test("seconds may have a unit", () => {
   const waits = ["90", "90s", "5m", "1h"].map(
     (text) => parseCommandLine(command, ["oslo", "--wait", text]).flags["wait"],

@@ -136,9 +136,12 @@ function checkArguments(command: Command, positionals: readonly string[]): void 
   const surplus = positionals[command.args.length];
   if (surplus !== undefined && !command.args.at(-1)?.repeated)
     throw new UsageError(
-      `unexpected argument '${surplus}' for 'flotilla ${command.name}'; see 'flotilla ${command.name} --help'`,
+      `unexpected argument '${surplus}' for 'flotilla ${command.name}'` +
+        `${takesFilesOnly(command) ? `; specify files with -f: 'flotilla ${command.name} -f ${surplus}'` : ""}; see 'flotilla ${command.name} --help'`,
     );
 }
+
+const takesFilesOnly = ({ args, flags }: Command): boolean => args.length === 0 && flags["filename"] !== undefined;
 
 /** If a flag is given more often than allowed, the last one wins, as in kubectl. */
 function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {

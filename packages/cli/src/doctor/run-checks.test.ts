@@ -131,6 +131,30 @@ test("merged findings name their causes", async () => {
   ]);
 });
 
+test("findings about one object are one, without a count of others", async () => {
+  const taint = (seen: string): DoctorFinding => ({
+    severity: "warning",
+    about: "member oslo",
+    seen,
+    fix: "Remove the taint.",
+    commands: ["flotilla uncordon oslo"],
+  });
+  const report = await runChecks(
+    [
+      check("members", async () => ({
+        seen: "",
+        findings: [taint("It has the taint a."), taint("It has the taint b.")],
+      })),
+    ],
+    contextOf(),
+    limits,
+  );
+
+  expect(report.checks[0]?.findings.map(({ about, seen }) => [about, seen])).toEqual([
+    ["member oslo", "It has the taint a. It has the taint b."],
+  ]);
+});
+
 test("findings with the same commands are merged", async () => {
   const finding = (about: string, command: string): DoctorFinding => ({
     severity: "problem",

@@ -98,7 +98,12 @@ function mergeAlike(findings: readonly DoctorFinding[]): DoctorFinding[] {
   const groups = Map.groupBy(findings, ({ severity, fix, commands }) => JSON.stringify([severity, fix, commands]));
   return [...groups.values()].flatMap(([first, ...others]) => {
     if (!first || others.length === 0) return first ?? [];
-    return { ...first, about: `${first.about} and ${others.length} more`, seen: seenOf(first, others) };
+    const more = new Set([first, ...others].map(({ about }) => about)).size - 1;
+    return {
+      ...first,
+      about: more === 0 ? first.about : `${first.about} and ${more} more`,
+      seen: seenOf(first, others),
+    };
   });
 }
 
@@ -111,7 +116,16 @@ function seenOf(first: DoctorFinding, others: readonly DoctorFinding[]): string 
   const causeOf = ({ seen }: DoctorFinding): string => seen.replaceAll(/\bfor \d+\w*/g, "");
   const causes = new Map(others.map((other) => [causeOf(other), other]));
   causes.delete(causeOf(first));
-  const named = [...causes.values()].slice(0, MAX_OTHER_CAUSES).map(({ about, seen }) => `${about}: ${seen}`);
+  const named = [...causes.values()]
+    .slice(0, MAX_OTHER_CAUSES)
+    .map(({ about, seen }) =>
+      about === first.about ? `${first.seen.endsWith(".") ? "" : ";"} ${seen}` : `; ${about}: ${seen}`,
+    );
   const left = causes.size - named.length;
-  return [first.seen, ...named, ...(left > 0 ? [`and ${left} other cause${left === 1 ? "" : "s"}`] : [])].join("; ");
+  const rest = left > 0 ? [`; and ${left} other cause${left === 1 ? "" : "s"}`] : [];
+  // A sentence about the same object follows as one.
+  return [...named, ...rest].reduce(
+    (text, part) => `${part.startsWith(";") ? text.replace(/\.$/, "") : text}${part}`,
+    first.seen,
+  );
 }

@@ -1,7 +1,7 @@
 /** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
 import { Cluster } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
-import { HUB } from "@flotilla/apimachinery";
+import { formatAge, HUB } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -11,6 +11,7 @@ import { controllersProblem, readControllers } from "../health/controllers-state
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
 import { explainCauses, lookAtPods } from "../health/look-at-pods.ts";
 import type { Cause, CopyRef } from "../health/look-at-pods.ts";
+import { nameMembers } from "../health/name-members.ts";
 import { missingReference } from "../health/pod-problems.ts";
 import { failingNow, failureAdvice, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
@@ -19,7 +20,7 @@ import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
 /** An explanation with what was looked at on the members, and what could not be. */
 export type SeenExplanation = DeepReadonly<Explanation> & {
   readonly notChecked?: readonly string[];
-  /** What pods wait for that may pass by itself, and has not lasted: no problem yet. */
+  /** What pods wait for and members report that may pass by itself, and has not lasted: no problem yet. */
   readonly waiting?: readonly string[];
   /** What scales it or limits its namespace, as lines. */
   readonly scaling?: readonly string[];
@@ -47,7 +48,10 @@ export async function lookAtCopies(
   const { reports, unseen } = await lookAtPods(copies, { client, clock, signal, places: clusters?.map(placeOf) });
   const found = explainCauses([...reports.values()], isOverdue);
   const known = new Set(found.map(({ text }) => text));
-  const waiting = explainCauses([...reports.values()], true).flatMap(({ text }) => (known.has(text) ? [] : [text]));
+  const waiting = [
+    ...explainCauses([...reports.values()], true).flatMap(({ text }) => (known.has(text) ? [] : [text])),
+    ...unhealthyUntilNow(explanation, clock.now()),
+  ];
   const causes = found.map((cause) => ({
     what: cause.text,
     try: `${fixOf(explanation, copies[0], cause)}${inspectCommand(copies)}`,
@@ -154,6 +158,23 @@ function unhealthyCopies(
         ) !== undefined,
     ),
   };
+}
+
+/** What members report and has not lasted, such as the verdict of a user's health rule, with its age. */
+function unhealthyUntilNow({ members }: DeepReadonly<Explanation>, nowMs: number): string[] {
+  const young = members.flatMap(({ cluster, unhealthy, unhealthySince, unhealthyReason, failedRule }) => {
+    if (unhealthy === undefined || unhealthySince === undefined || failedRule !== undefined) return [];
+    const condition = { status: "False", reason: unhealthyReason, lastTransitionTime: unhealthySince } as const;
+    const forMs = unhealthyForMs(condition, nowMs, Number.NEGATIVE_INFINITY);
+    return forMs === undefined || unhealthyForMs(condition, nowMs) !== undefined ? [] : [{ cluster, unhealthy, forMs }];
+  });
+  return Array.from(
+    Map.groupBy(young, ({ unhealthy }) => unhealthy),
+    ([unhealthy, of]) => {
+      const age = formatAge(Math.max(...of.map(({ forMs }) => forMs)));
+      return `not healthy on ${nameMembers(of.map(({ cluster }) => cluster))} for ${age}: ${unhealthy}`;
+    },
+  );
 }
 
 function inspectCommand([first]: readonly CopyRef[]): string {
