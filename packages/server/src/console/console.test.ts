@@ -15,7 +15,9 @@ const MAX_OF_ALL = 500;
 
 let hub: TestHub;
 let console: Console;
+let failures: number;
 beforeEach(() => {
+  failures = 0;
   hub = createTestHub();
   hub.answer("/apis/authentication.k8s.io/v1/selfsubjectreviews", { status: { userInfo: { username: "ann" } } }, 201);
   console = createConsole({
@@ -25,7 +27,7 @@ beforeEach(() => {
     data: "",
     clock: createFakeClock(),
     random: createSeededRandom(1),
-    log: silentLog,
+    log: { ...silentLog, error: () => void (failures += 1) },
   });
   return () => console.close();
 });
@@ -95,6 +97,23 @@ test("the text of an error that is not expected is not sent", async () => {
 
   expect(status).toBe(500);
   expect(Buffer.from(answer as Uint8Array).toString("utf8")).not.toContain("secret");
+});
+
+test("a client that has gone is not logged as a failure, and a request of a session that ends is answered as such", async () => {
+  const session = await signIn();
+  const [gone, waiting] = [new AbortController(), new AbortController()];
+  hub.client.raw = (_request, signal) =>
+    new Promise((_resolve, reject) => signal?.addEventListener("abort", () => reject(signal.reason as Error)));
+  const left = ask("GET", "/ui/api/hub/api/v1/pods", { headers: session, signal: gone.signal });
+  const ended = ask("GET", "/ui/api/hub/api/v1/pods", { headers: session, signal: waiting.signal });
+
+  gone.abort();
+  await left;
+  await ask("DELETE", "/ui/session", { headers: session });
+
+  expect(failures).toBe(0);
+  expect((await ended).status).toBe(401);
+  expect(Buffer.from((await ended).body as Uint8Array).toString("utf8")).toContain("you signed out");
 });
 
 test("all sessions together have a limited number of pages", async () => {

@@ -99,7 +99,7 @@ export function createConsole(options: ConsoleOptions): Console {
   });
   const assets = createAssets();
   const api = createConsoleApi({ clock });
-  /** Each attempt with a token opens a connection to the hub. */
+  /** An attempt with a token of the hub opens a connection to it. */
   const attempts = createSemaphore(MAX_SIGNING_IN.together, {
     perOwner: MAX_SIGNING_IN.ofAddress,
     maxWaiting: MAX_SIGNING_IN.waiting,
@@ -116,6 +116,8 @@ export function createConsole(options: ConsoleOptions): Console {
     } catch (error) {
       const refusal = refusalOf(error);
       if (refusal) return refusal;
+      // The page was closed, or asks for something else: its client reads no answer.
+      if (request.signal.aborted) return json(408, { message: "the client has gone" });
       log.error("a request of the web UI failed", { path: request.path, error });
       return json(500, { message: "this failed in the server of the web UI; its log has the reason" });
     }
@@ -203,7 +205,12 @@ export function createConsole(options: ConsoleOptions): Console {
     requireProof(request, current);
     if (!current) throw new Refusal(401, "sign in first");
     const signal = AbortSignal.any([request.signal, current.ended]);
-    return api.handle(current.viewer, { ...pick(request), path }, signal);
+    try {
+      return await api.handle(current.viewer, { ...pick(request), path }, signal);
+    } catch (error) {
+      if (current.ended.aborted) throw new Refusal(401, String(current.ended.reason), { cause: error });
+      throw error;
+    }
   }
 
   async function upgrade(request: ConsoleRequest, path: "/stream" | "/exec"): Promise<ApiResponse> {
