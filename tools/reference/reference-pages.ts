@@ -1,5 +1,5 @@
 /**
- * The pages of docs/reference and files of the Helm chart, each generated from code. `npm run reference` writes them, and reference.test.ts fails
+ * The pages of docs/reference, files of the Helm chart and lists of kinds, each generated from code. `npm run reference` writes them, and reference.test.ts fails
  * if one of them is out of date. A new page is one more entry here.
  */
 import { chartFiles } from "./chart-files.ts";
@@ -8,6 +8,7 @@ import { renderErrors } from "./errors.ts";
 import { kindPages } from "./kinds.ts";
 import { renderLint } from "./lint.ts";
 import { renderMetrics } from "./metrics.ts";
+import { workloadLists } from "./workload-lists.ts";
 
 export interface ReferencePage {
   /** Relative to the root of the checkout. */
@@ -23,4 +24,5 @@ export const pages: readonly ReferencePage[] = [
   { file: "docs/reference/metrics.md", render: renderMetrics },
   ...kindPages,
   ...chartFiles,
+  ...workloadLists,
 ];

@@ -278,7 +278,7 @@ export { createPace } from "./workloads/workloads-pace.ts";
 export { WriteAllError, slowStart, writeAll } from "./workloads/write-all.ts";
 export { exampleJobTemplate, exampleWorkload } from "./pod/pod-example.ts";
 export { RETAIN_REPLICAS, TEMPLATE_GENERATION } from "./interpreter/template-names.ts";
-export { kubernetesWorkloads } from "./workloads-for-commands.ts";
+export { kubernetesWorkloads } from "./kubernetes-workloads.ts";
 export {
   ARCH_LABEL,
   AUTOMANAGED,

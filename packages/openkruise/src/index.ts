@@ -39,7 +39,7 @@ export {
 } from "./openkruise.ts";
 export { CANARY_CLUSTERS, PARTITION_SCOPE, ROLLOUT_ORDER } from "./divide/rollout-annotations.ts";
 export { AdvancedCronJob } from "./advancedcronjob/advancedcronjob-kind.ts";
-export { kruiseWorkloads } from "./workloads-for-commands.ts";
+export { kruiseWorkloads } from "./kruise-workloads.ts";
 export { ContainerRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";
 export type { ReadonlyRecreateRequest } from "./containerrecreaterequest/containerrecreaterequest-kind.ts";
 export { CONTAINERS_ANNOTATION, UNREADY_ACQUIRED } from "./containerrecreaterequest/recreate-names.ts";

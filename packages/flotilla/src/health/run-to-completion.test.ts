@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { argoDefinitions, argoWorkloads } from "@flotilla/argo";
 import { kubernetesDefinitions, kubernetesWorkloads, servedKinds } from "@flotilla/kubernetes";
 import { kruiseDefinitions, kruiseWorkloads } from "@flotilla/openkruise";
 import { ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-completion.ts";
@@ -6,6 +7,7 @@ import { ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-comp
 test.each([
   ["Kubernetes", kubernetesWorkloads, kubernetesDefinitions],
   ["OpenKruise", kruiseWorkloads, kruiseDefinitions],
+  ["Argo", argoWorkloads, argoDefinitions],
 ])("the workload kinds of %s are those that declare it", (_product, listed, definitions) => {
   const declared = servedKinds(definitions).filter(({ workload }) => workload);
 

@@ -1,11 +1,11 @@
 /** Kinds that run once or on a schedule, and what their status does not say about their pods. Pure. */
 import type { Kind } from "@flotilla/apimachinery";
-import { Workflow } from "@flotilla/argo";
+import { argoWorkloads } from "@flotilla/argo";
 import { isObject } from "@flotilla/base";
 import { countOf, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 
-const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, Workflow];
+const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads];
 const namesOf = (trait: "runsToCompletion" | "runsOnEveryNode" | "isScheduled"): ReadonlySet<string> =>
   new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
 
