@@ -1,5 +1,6 @@
 /**
- * `npm run check`: types, lint, format, unused code, layers, determinism, the tidy rules, wire names, words and the lock file. Runs them all and exits 1 when one of them found something.
+ * `npm run check`: types, lint, format, unused code, layers, determinism, the tidy rules, wire names, words and the
+ * lock file. Runs them all and exits 1 when one of them found something.
  */
 import { spawnSync } from "node:child_process";
 import { checkDeterminism } from "./check/determinism.ts";

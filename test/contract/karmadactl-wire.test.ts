@@ -19,7 +19,8 @@ const MEMBER1 = `${CLUSTERS}/member1/proxy`;
 const TABLE =
   "application/json;as=Table;v=v1;g=meta.k8s.io,application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json";
 const DISCOVERY =
-  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;" +
+  "v=v2beta1;as=APIGroupDiscoveryList,application/json";
 /** karmadactl's typed clients prefer protobuf, and accept JSON. */
 const TYPED = "application/vnd.kubernetes.protobuf,application/json";
 const MERGE = { "content-type": "application/merge-patch+json" };

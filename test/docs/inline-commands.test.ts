@@ -8,7 +8,11 @@ import { CHECKOUT } from "./workspace.ts";
 describe("parsing inline commands", () => {
   test("finds a command with its name and flags outside of code blocks", () => {
     const found = inlineCommands(
-      "Ask `flotilla why KIND/NAME` or `kubectl flotilla plan -f FILE [--without-cluster=NAME]`.\n```sh\nflotilla no\n```\n`bin/flotilla up --members 2\\|--pull all`",
+      "Ask `flotilla why KIND/NAME` or `kubectl flotilla plan -f FILE [--without-cluster=NAME]`.\n" +
+        "```sh\n" +
+        "flotilla no\n" +
+        "```\n" +
+        "`bin/flotilla up --members 2\\|--pull all`",
     );
 
     expect(found.map(({ line, name, flags }) => [line, name, flags])).toEqual([

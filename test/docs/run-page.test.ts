@@ -14,7 +14,8 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "flotilla-docs-test-"));
   program(
     "flotilla",
-    `echo $PPID > group; echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`,
+    `echo $PPID > group; echo "$@" >> ${folder}/flotilla.calls; trap 'echo stopped >> ` +
+      `${folder}/flotilla.calls; exit 0' INT; echo ready here; while :; do sleep 0.05; done`,
   );
   program("kubectl", `cat "$4" >> ${folder}/kubectl.input; test ! -e ${folder}/refuse || { echo refused; exit 1; }`);
 });

@@ -517,7 +517,9 @@ const mistakes: Record<string, Record<string, Mistake>> = {
       want: "unknown check 'luck'; run 'flotilla doctor --list' to list the checks",
     },
     "an unreachable hub to register with": {
-      line: "register 127.0.0.1:1 --token abcdef.0123456789abcdef --discovery-token-unsafe-skip-ca-verification --cluster-name paris --write-kubeconfig @paris --discovery-timeout 1",
+      line:
+        "register 127.0.0.1:1 --token abcdef.0123456789abcdef --discovery-token-unsafe-skip-ca-verification " +
+        "--cluster-name paris --write-kubeconfig @paris --discovery-timeout 1",
       code: FAILED,
       want: /127\.0\.0\.1:1/,
     },

@@ -91,7 +91,9 @@ test("waits only briefly for a hub that does not respond", async () => {
 });
 
 test("bash completes with the generated script", () => {
-  const script = `source <(flotilla completion bash); COMP_LINE='flotilla unjoin mem'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=(flotilla unjoin mem); COMP_CWORD=2; _flotilla; echo "\${COMPREPLY[@]}"`;
+  const script =
+    `source <(flotilla completion bash); COMP_LINE='flotilla unjoin mem'; COMP_POINT=\${#COMP_LINE}; ` +
+    `COMP_WORDS=(flotilla unjoin mem); COMP_CWORD=2; _flotilla; echo "\${COMPREPLY[@]}"`;
 
   expect(run("bash", "--norc", "-c", script)).toEqual({ out: "member1 member2\n", err: "" });
 });

@@ -88,7 +88,8 @@ test(
         await transport.close();
       }
       process.stdout.write(
-        `${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ${(witnesses?.all.count ?? 0) - reported} of them after a restart\n`,
+        `${CRASHES} crashes, ${acknowledged} acknowledged writes, ${witnesses?.all.count} events, ` +
+          `${(witnesses?.all.count ?? 0) - reported} of them after a restart\n`,
       );
       expect(lastExit).toBe(0);
       expect(acknowledged).toBeGreaterThan(CRASHES);

@@ -94,7 +94,11 @@ describe("a fleet of three members", { timeout: LIMIT_MS }, () => {
     expect(again).toMatchObject({
       code: 0,
       stdout:
-        "Nothing would change on the hub or on any member.\n\nnamespace/shop unchanged\npropagationpolicy.policy.karmada.io/web unchanged\ndeployment.apps/web unchanged\n",
+        "Nothing would change on the hub or on any member.\n" +
+        "\n" +
+        "namespace/shop unchanged\n" +
+        "propagationpolicy.policy.karmada.io/web unchanged\n" +
+        "deployment.apps/web unchanged\n",
     });
     expect(JSON.parse(changed.stdout)).toMatchObject({
       applied: [
@@ -443,7 +447,12 @@ test(
     const file = join(data.path, "hub.kubeconfig");
     writeFileSync(
       file,
-      "apiVersion: v1\nkind: Config\ncurrent-context: h\ncontexts: [{ name: h, context: { cluster: h, user: h } }]\nclusters: [{ name: h, cluster: { server: 'https://127.0.0.1:9' } }]\nusers: [{ name: h, user: { token: t } }]\n",
+      "apiVersion: v1\n" +
+        "kind: Config\n" +
+        "current-context: h\n" +
+        "contexts: [{ name: h, context: { cluster: h, user: h } }]\n" +
+        "clusters: [{ name: h, cluster: { server: 'https://127.0.0.1:9' } }]\n" +
+        "users: [{ name: h, user: { token: t } }]\n",
     );
 
     const ended = await Promise.all(

@@ -54,7 +54,10 @@ const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
   // A script that does not compile is an invalid field, and the error shows the line.
   "karmadactl apply -f {broken-customization.yaml}": (answer) => ({
     ...answer,
-    stderr: `The ResourceInterpreterCustomization "broken" is invalid: spec.customizations.replicaResource.luaScript: Invalid value: InterpreterOperation(InterpretReplica) Lua script error: <string> line:3(column:3) near 'end':  syntax error; the line is "end"\n`,
+    stderr:
+      `The ResourceInterpreterCustomization "broken" is invalid: spec.customizations.replicaResource.luaScript: ` +
+      "Invalid value: InterpreterOperation(InterpretReplica) Lua script error: <string> line:3(column:3) near " +
+      `'end':  syntax error; the line is "end"\n`,
   }),
   // A member with missing credentials is not a missing resource.
   "karmadactl get pods -n shop --operation-scope members -C lost": (answer) => ({
@@ -73,7 +76,9 @@ const DIFFERENCES: Readonly<Record<string, (answer: Recorded) => Recorded>> = {
   // A taint that moves nothing is said to.
   "karmadactl taint clusters member1 bar:NoExecute": (answer) => ({
     ...answer,
-    stderr: `<warnings.go> "Warning: spec.taints[0]: NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain member1' moves most others, too"\n`,
+    stderr:
+      `<warnings.go> "Warning: spec.taints[0]: NoExecute moves only workloads whose policy has failover.cluster; ` +
+      `'flotilla drain member1' moves most others, too"\n`,
   }),
 };
 

@@ -211,7 +211,13 @@ test("an aborted upload leaves nothing behind", async () => {
   door = await openFrontDoor();
   const socket = await door.socket();
   socket.write(
-    `${head([`POST ${CONFIG_MAPS} HTTP/1.1`, "host: a", `authorization: ${BEARER}`, "content-type: application/json", "content-length: 100"])}{"metadata":{"name":"half"}}`,
+    head([
+      `POST ${CONFIG_MAPS} HTTP/1.1`,
+      "host: a",
+      `authorization: ${BEARER}`,
+      "content-type: application/json",
+      "content-length: 100",
+    ]) + '{"metadata":{"name":"half"}}',
   );
   const second = await door.socket("h2");
   second.write(

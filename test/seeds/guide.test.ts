@@ -260,39 +260,43 @@ describe("with two members", () => {
     expect((await walk.get(PersistentVolumeClaim, "member1", "data-my-statefulset-2")).status?.phase).toBe("Bound");
   });
 
-  test("Best practices, SidecarSet: one that requests its own version is injected unchanged with a warning, and an override adapts its selector to one member", async () => {
-    const warnings = await walk.apply("workloads/guide-recommended-sidecarset");
-    await walk.applyObject({
-      ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"),
-      kind: "ClusterPropagationPolicy",
-      metadata: { name: "my-sidecarset" },
-    });
-    await walk.applyObject(
-      override(
-        "apps.kruise.io/v1alpha1",
-        "SidecarSet",
-        "my-sidecarset",
-        "member2",
-        "/spec/selector/matchLabels/app",
-        "other",
-        "replace",
-      ),
-    );
-    await walk.settle();
+  test(
+    "Best practices, SidecarSet: one that requests its own version is injected unchanged with a warning, and an " +
+      "override adapts its selector to one member",
+    async () => {
+      const warnings = await walk.apply("workloads/guide-recommended-sidecarset");
+      await walk.applyObject({
+        ...policyFor("apps.kruise.io/v1alpha1", "SidecarSet", "my-sidecarset"),
+        kind: "ClusterPropagationPolicy",
+        metadata: { name: "my-sidecarset" },
+      });
+      await walk.applyObject(
+        override(
+          "apps.kruise.io/v1alpha1",
+          "SidecarSet",
+          "my-sidecarset",
+          "member2",
+          "/spec/selector/matchLabels/app",
+          "other",
+          "replace",
+        ),
+      );
+      await walk.settle();
 
-    await walk.apply("workloads/guide-recommended-cloneset");
-    await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
-    await walk.settle();
+      await walk.apply("workloads/guide-recommended-cloneset");
+      await walk.applyObject(policyFor("apps.kruise.io/v1alpha1", "CloneSet", "my-cloneset"));
+      await walk.settle();
 
-    // OpenKruise itself would require an existing revision of this version.
-    expect(warnings).toEqual([expect.stringContaining('the set itself was given version "v1"')]);
-    expect(
-      (await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus,
-    ).toMatchObject(MEMBERS.map((clusterName) => ({ clusterName, applied: true })));
-    expect(names(await walk.pods("member1", "my-app"))).toEqual(["sidecar app", "sidecar app", "sidecar app"]);
-    expect(names(await walk.pods("member2", "my-app"))).toEqual(["app", "app", "app"]);
-    expect(await statusOf(SidecarSet, "hub", "my-sidecarset")).toMatchObject({ matchedPods: 3, updatedPods: 3 });
-  });
+      // OpenKruise itself would require an existing revision of this version.
+      expect(warnings).toEqual([expect.stringContaining('the set itself was given version "v1"')]);
+      expect(
+        (await walk.get(ClusterResourceBinding, "hub", "my-sidecarset-sidecarset")).status?.aggregatedStatus,
+      ).toMatchObject(MEMBERS.map((clusterName) => ({ clusterName, applied: true })));
+      expect(names(await walk.pods("member1", "my-app"))).toEqual(["sidecar app", "sidecar app", "sidecar app"]);
+      expect(names(await walk.pods("member2", "my-app"))).toEqual(["app", "app", "app"]);
+      expect(await statusOf(SidecarSet, "hub", "my-sidecarset")).toMatchObject({ matchedPods: 3, updatedPods: 3 });
+    },
+  );
 
   test("Best practices, UnitedDeployment: it chooses zones within a cluster, the policy chooses clusters", async () => {
     await walk.apply("workloads/guide-recommended-uniteddeployment");
@@ -404,43 +408,47 @@ describe("Troubleshooting", () => {
 describe("FAQ", () => {
   afterEach(() => walk.fleet.stop());
 
-  test("What happens if a cluster becomes unavailable: the others keep running, the binding reports the problem, and the cluster receives pending changes", async () => {
-    let isDown = false;
-    const refuse = async <T>(cluster: string, send: () => Promise<T>): Promise<T> => {
-      if (isDown && cluster === "member2") throw new UnreachableError("no route to member2");
-      return send();
-    };
-    const wrap = (transport: Transport, part: string): Transport =>
-      part === "execute"
-        ? {
-            ...transport,
-            send: (request, signal) => refuse(request.path.cluster, () => transport.send(request, signal)),
-            raw: (request, signal) => refuse(request.cluster, () => transport.raw(request, signal)),
-          }
-        : transport;
-    walk = await walkThrough({ wrap });
-    await walk.apply(
-      "interpreters/guide-cloneset",
-      "workloads/guide-sample-cloneset",
-      "policies/guide-sample-cloneset-propagation",
-    );
-    await walk.settle();
-    const replicas = () =>
-      Promise.all(MEMBERS.map(async (member) => (await walk.get(CloneSet, member, "sample-cloneset")).spec.replicas));
-    const complaints = async () =>
-      (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(
-        ({ appliedMessage }) => appliedMessage,
+  test(
+    "What happens if a cluster becomes unavailable: the others keep running, the binding reports the problem, " +
+      "and the cluster receives pending changes",
+    async () => {
+      let isDown = false;
+      const refuse = async <T>(cluster: string, send: () => Promise<T>): Promise<T> => {
+        if (isDown && cluster === "member2") throw new UnreachableError("no route to member2");
+        return send();
+      };
+      const wrap = (transport: Transport, part: string): Transport =>
+        part === "execute"
+          ? {
+              ...transport,
+              send: (request, signal) => refuse(request.path.cluster, () => transport.send(request, signal)),
+              raw: (request, signal) => refuse(request.cluster, () => transport.raw(request, signal)),
+            }
+          : transport;
+      walk = await walkThrough({ wrap });
+      await walk.apply(
+        "interpreters/guide-cloneset",
+        "workloads/guide-sample-cloneset",
+        "policies/guide-sample-cloneset-propagation",
       );
+      await walk.settle();
+      const replicas = () =>
+        Promise.all(MEMBERS.map(async (member) => (await walk.get(CloneSet, member, "sample-cloneset")).spec.replicas));
+      const complaints = async () =>
+        (await walk.get(ResourceBinding, "hub", "sample-cloneset-cloneset")).status?.aggregatedStatus?.map(
+          ({ appliedMessage }) => appliedMessage,
+        );
 
-    isDown = true;
-    await walk.change(CloneSet, "sample-cloneset", { spec: { replicas: 3 } });
-    const [reported, meanwhile] = [await complaints(), await replicas()];
-    isDown = false;
-    await walk.fleet.run(10 * 60_000);
+      isDown = true;
+      await walk.change(CloneSet, "sample-cloneset", { spec: { replicas: 3 } });
+      const [reported, meanwhile] = [await complaints(), await replicas()];
+      isDown = false;
+      await walk.fleet.run(10 * 60_000);
 
-    expect(reported).toEqual([undefined, expect.stringContaining("no route to member2")]);
-    expect(meanwhile).toEqual([3, 2]);
-    expect(await replicas()).toEqual([3, 3]);
-    expect(await complaints()).toEqual([undefined, undefined]);
-  });
+      expect(reported).toEqual([undefined, expect.stringContaining("no route to member2")]);
+      expect(meanwhile).toEqual([3, 2]);
+      expect(await replicas()).toEqual([3, 3]);
+      expect(await complaints()).toEqual([undefined, undefined]);
+    },
+  );
 });

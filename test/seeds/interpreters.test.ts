@@ -73,11 +73,17 @@ describe.each([
 
   test("every rule causes one warning with its canonical form, and Retain one about the strategy that it keeps", () => {
     expect(accepted.warnings).toEqual([
-      "spec.customizations.replicas.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaResource.luaScript with a function GetReplicas",
-      "spec.customizations.scale.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision.luaScript with a function ReviseReplica",
-      "spec.customizations.statusReflection.jsonPath is shorthand; it is stored in the canonical form, spec.customizations.statusReflection.luaScript with a function ReflectStatus",
-      "spec.customizations.retention.jsonPaths is shorthand; it is stored in the canonical form, spec.customizations.retention.luaScript with a function Retain",
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than requested",
+      "spec.customizations.replicas.jsonPath is shorthand; it is stored in the canonical form, " +
+        "spec.customizations.replicaResource.luaScript with a function GetReplicas",
+      "spec.customizations.scale.jsonPath is shorthand; it is stored in the canonical form, " +
+        "spec.customizations.replicaRevision.luaScript with a function ReviseReplica",
+      "spec.customizations.statusReflection.jsonPath is shorthand; it is stored in the canonical form, " +
+        "spec.customizations.statusReflection.luaScript with a function ReflectStatus",
+      "spec.customizations.retention.jsonPaths is shorthand; it is stored in the canonical form, " +
+        "spec.customizations.retention.luaScript with a function Retain",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the " +
+        "template apply only where the object is created, so the hub cannot release by partition, and stops a " +
+        "release that would reach more pods than requested",
     ]);
     expect(rulesIn(accepted.stored)).toEqual(["replicaResource", "replicaRevision", "retention", "statusReflection"]);
   });
@@ -127,7 +133,8 @@ describe("guide-cloneset", () => {
     expect(accepted.warnings).toEqual([
       "spec.customizations.replicas is shorthand; it is stored in the canonical form, spec.customizations.replicaResource",
       "spec.customizations.reviseReplica is shorthand; it is stored in the canonical form, spec.customizations.replicaRevision",
-      "spec.customizations.statusAggregation.luaScript: line 17: AggregateStatus returns a bare status, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj",
+      "spec.customizations.statusAggregation.luaScript: line 17: AggregateStatus returns a bare status, which " +
+        "is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj",
     ]);
     expect(rulesIn(accepted.stored)).toEqual([
       "healthInterpretation",
@@ -285,7 +292,8 @@ test("talk-cloneset counts, revises and aggregates, with a warning about its glo
       "replicaResource.luaScript: line 2: the script sets global variables (replica, requirement)",
     ),
     expect.stringContaining(
-      "statusAggregation.luaScript: line 2: the script sets global variables (replicas, updatedReplicas, readyReplicas, availableReplicas, updatedReadyReplicas and 1 more)",
+      "statusAggregation.luaScript: line 2: the script sets global variables (replicas, updatedReplicas, " +
+        "readyReplicas, availableReplicas, updatedReadyReplicas and 1 more)",
     ),
   ]);
   expect(await interpreter.replicas(object)).toEqual({ replicas: 4, requirements });

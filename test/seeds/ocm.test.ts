@@ -10,28 +10,37 @@ import type { JsonObject } from "@flotilla/base";
 
 const FOLDER = new URL("./ocm/", import.meta.url);
 const UNBOUND =
-  "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
+  "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; " +
+  "the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default";
 const FEEDBACK =
-  "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is only supported by Flotilla's agents; the canonical form is type JSONPaths with a path for every value";
+  "spec.manifestConfigs[0].feedbackRules: WellKnownStatus of clonesets.apps.kruise.io is only supported by " +
+  "Flotilla's agents; the canonical form is type JSONPaths with a path for every value";
 const bare = (stored: string): string =>
-  `spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
+  "spec.workload.manifests[0]: has no name and is taken for the CloneSet default/example-cloneset of " +
+  `spec.manifestConfigs[0]${stored}; the canonical form is the whole manifest`;
 
 /** The warnings for files with shorthand. */
 const WARNINGS: Readonly<Record<string, string[]>> = {
   "guide-placement-example.yaml": [UNBOUND],
   "guide-production-placement.yaml": ["namespace default has no ManagedClusterSetBinding; no cluster is selected"],
   "guide-placement-example-decision.yaml": [
-    "spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement placement-example creates its own decisions, and the canonical form is to read those with the label cluster.open-cluster-management.io/placement=placement-example",
+    "spec.placementRef: was dropped, because a PlacementDecision has no spec; Placement placement-example " +
+      "creates its own decisions, and the canonical form is to read those with the label " +
+      "cluster.open-cluster-management.io/placement=placement-example",
   ],
   "guide-sidecarset-monitoring.yaml": [
-    "metadata.annotations: ocm.io/conditional-deployment is only supported by Flotilla; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
+    "metadata.annotations: ocm.io/conditional-deployment is only supported by Flotilla; the canonical form is " +
+      "a ManifestWorkReplicaSet with a Placement that selects clusters by label",
   ],
   "introduction-example-cloneset-feedback.yaml": [bare(""), FEEDBACK],
   "guide-cloneset-webapp-production.yaml": [
-    'spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly',
+    'spec.workload.manifests[0].spec.updateStrategy.type: "RollingUpdate" was taken for "ReCreate"; in ' +
+      "apps.kruise.io/v1alpha1 write ReCreate, InPlaceIfPossible or InPlaceOnly",
   ],
   "guide-sidecarset-logging-production.yaml": [
-    'spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version "v1.0" (the label apps.kruise.io/sidecarset-custom-version), and its newest revision is injected',
+    "spec.workload.manifests[0].spec.injectionStrategy.revision.customVersion: members reject a version that " +
+      'they do not have yet; the set itself was given version "v1.0" (the label ' +
+      "apps.kruise.io/sidecarset-custom-version), and its newest revision is injected",
   ],
   "guide-uniteddeployment-example.yaml": [
     "spec.workload.manifests[0].spec.topology.pools was read as spec.topology.subsets; use spec.topology.subsets",

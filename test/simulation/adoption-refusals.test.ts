@@ -41,7 +41,9 @@ describe("members that differ", () => {
     const before = await fleet.running();
 
     await expect(fleet.adopt(["deployment", "web", ...BOTH])).rejects.toThrow(
-      "adopting Deployment shop/web would change running workloads: on member2 spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was changed. Use --overrides to keep each member's values with an OverridePolicy",
+      "adopting Deployment shop/web would change running workloads: on member2 " +
+        "spec.template.spec.containers[0].image: mirror.example.com/web:1 → web:1; nothing was changed. Use " +
+        "--overrides to keep each member's values with an OverridePolicy",
     );
     expect(await hubObjects()).toEqual([]);
     const text = await fleet.adopt(["deployment", "web", ...BOTH, "--overrides"]);

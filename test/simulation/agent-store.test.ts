@@ -73,6 +73,7 @@ test("without permission to write Secrets in the namespace the error is reported
   await fleet.client.create(Namespace, "paris", { apiVersion: "v1", kind: "Namespace", metadata: { name: "agents" } });
 
   await expect(store.prepare(signal)).rejects.toThrow(
-    "this agent may not store its credentials in namespace agents of cluster paris; allow its service account to write Secrets there, or set a directory with --state DIR",
+    "this agent may not store its credentials in namespace agents of cluster paris; allow its service account " +
+      "to write Secrets there, or set a directory with --state DIR",
   );
 });

@@ -109,7 +109,8 @@ for (const [where, { scope, namespace, bindings, policies }] of Object.entries(s
           name: "web",
           reason: "BindingNameTaken",
           message:
-            "binding web-widget belongs to Widget web of first.example.dev/v1, because binding names do not contain the API group; rename one of the two objects",
+            "binding web-widget belongs to Widget web of first.example.dev/v1, because binding names do not " +
+            "contain the API group; rename one of the two objects",
         },
       ]);
 

@@ -130,44 +130,48 @@ describe("a rollout of a CloneSet over three members", () => {
     expect(workWrites()).toBe(members.length);
   });
 
-  test("a rollout of a CloneSet over three members with an unknown order is rejected on the binding, changes nothing, and is not retried constantly", async () => {
-    await release();
-    fleet.resetWrites();
+  test(
+    "a rollout of a CloneSet over three members with an unknown order is rejected on the binding, changes " +
+      "nothing, and is not retried constantly",
+    async () => {
+      await release();
+      fleet.resetWrites();
 
-    await fleet.client.patch(
-      CloneSet,
-      web,
-      { metadata: { annotations: { "flotilla.dev/rollout-order": "backwards" } }, spec: { replicas: 20 } },
-      { type: "merge" },
-    );
-    await fleet.run(SETTLED_MS);
+      await fleet.client.patch(
+        CloneSet,
+        web,
+        { metadata: { annotations: { "flotilla.dev/rollout-order": "backwards" } }, spec: { replicas: 20 } },
+        { type: "merge" },
+      );
+      await fleet.run(SETTLED_MS);
 
-    const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" });
-    expect(binding.status?.conditions).toContainEqual(
-      expect.objectContaining({
-        type: "Dispatched",
-        status: "False",
-        reason: "DivideFailed",
-        message: expect.stringContaining(
-          'annotation flotilla.dev/rollout-order is "backwards"; it must be spread, ordered or canary',
-        ),
-      }),
-    );
-    expect(workWrites()).toBe(0);
-    expect(dispatchFailures()).toBeLessThanOrEqual(4);
+      const binding = await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" });
+      expect(binding.status?.conditions).toContainEqual(
+        expect.objectContaining({
+          type: "Dispatched",
+          status: "False",
+          reason: "DivideFailed",
+          message: expect.stringContaining(
+            'annotation flotilla.dev/rollout-order is "backwards"; it must be spread, ordered or canary',
+          ),
+        }),
+      );
+      expect(workWrites()).toBe(0);
+      expect(dispatchFailures()).toBeLessThanOrEqual(4);
 
-    await fleet.client.patch(
-      CloneSet,
-      web,
-      { metadata: { annotations: { "flotilla.dev/rollout-order": "ordered" } } },
-      { type: "merge" },
-    );
-    await fleet.run(SETTLED_MS);
-    expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 20 });
-    expect(
-      (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions,
-    ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
-  });
+      await fleet.client.patch(
+        CloneSet,
+        web,
+        { metadata: { annotations: { "flotilla.dev/rollout-order": "ordered" } } },
+        { type: "merge" },
+      );
+      await fleet.run(SETTLED_MS);
+      expect((await fleet.client.get(CloneSet, web)).status).toMatchObject({ replicas: 20 });
+      expect(
+        (await fleet.client.get(ResourceBinding, { ...web, name: "web-cloneset" })).status?.conditions,
+      ).toContainEqual(expect.objectContaining({ type: "Dispatched", status: "True" }));
+    },
+  );
 });
 
 /** The number of failed dispatches since the start. */

@@ -205,22 +205,26 @@ describe("an object scaled by an autoscaler", () => {
     return fleet.client.get(kind, onMember);
   };
 
-  test("an object scaled by an autoscaler on the member keeps its replicas while other changes are propagated, and gets ours back when the autoscaler is deleted", async () => {
-    await start();
-    await fleet.client.create(HorizontalPodAutoscaler, "member1", autoscaler("Deployment", "apps/v1"));
+  test(
+    "an object scaled by an autoscaler on the member keeps its replicas while other changes are propagated, and " +
+      "gets ours back when the autoscaler is deleted",
+    async () => {
+      await start();
+      await fleet.client.create(HorizontalPodAutoscaler, "member1", autoscaler("Deployment", "apps/v1"));
 
-    expect((await scaled(Deployment, 7)).spec.replicas).toBe(7);
-    await fleet.client.patch(Deployment, onHub, { spec: { replicas: 4, minReadySeconds: 5 } }, { type: "merge" });
-    await fleet.run(SETTLED_MS);
-    expect((await fleet.client.get(Deployment, onMember)).spec).toMatchObject({ replicas: 7, minReadySeconds: 5 });
-    fleet.resetWrites();
-    await fleet.run(SETTLED_MS);
-    expect(writesToMembers()).toEqual([]);
+      expect((await scaled(Deployment, 7)).spec.replicas).toBe(7);
+      await fleet.client.patch(Deployment, onHub, { spec: { replicas: 4, minReadySeconds: 5 } }, { type: "merge" });
+      await fleet.run(SETTLED_MS);
+      expect((await fleet.client.get(Deployment, onMember)).spec).toMatchObject({ replicas: 7, minReadySeconds: 5 });
+      fleet.resetWrites();
+      await fleet.run(SETTLED_MS);
+      expect(writesToMembers()).toEqual([]);
 
-    await fleet.client.delete(HorizontalPodAutoscaler, onMember);
-    await fleet.run(SETTLED_MS);
-    expect(await replicas()).toBe(4);
-  });
+      await fleet.client.delete(HorizontalPodAutoscaler, onMember);
+      await fleet.run(SETTLED_MS);
+      expect(await replicas()).toBe(4);
+    },
+  );
 
   test("keeps replicas that were ours before the hub's change and the autoscaler", async () => {
     await start();

@@ -90,7 +90,8 @@ test("status names workloads that no policy selects, and finds no problem in the
   const { text } = await run("status");
 
   expect(text).toContain(
-    "No policy selects 1 workload of the hub, so it is propagated to no member: Deployment default/lone. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
+    "No policy selects 1 workload of the hub, so it is propagated to no member: Deployment default/lone. " +
+      "'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list it:\n  kubectl get deployments.apps -A -l",
   );
   expect((JSON.parse((await run("status", "-o", "json")).text) as { unselected: unknown }).unselected).toEqual({
     count: 1,
@@ -379,7 +380,8 @@ test("a copy that a finalizer holds on a member is not reported as deleted", asy
   expect(events.map(({ reason, message = "" }) => [reason, message.replace(/work\(\S+\)/, "work")])).toEqual([
     [
       "WaitingForDeletion",
-      "work waits until cluster(member1) has deleted its object: Deployment default/web is being deleted on the member and waits for the finalizer example.com/hold",
+      "work waits until cluster(member1) has deleted its object: Deployment default/web is being deleted on " +
+        "the member and waits for the finalizer example.com/hold",
     ],
   ]);
 
@@ -443,7 +445,8 @@ test("a policy that names clusters that are not members is reported once, before
   const [status, why] = [(await run("status")).text, (await run("why", "deployment/b")).text];
 
   expect(status.match(/UNHEALTHY.*\n(  .*\n)*/)?.[0]).toBe(
-    `UNHEALTHY: 1 policy without members\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n`,
+    `UNHEALTHY: 1 policy without members\n  PropagationPolicy default/typo: it ${cause}, so 3 objects are not ` +
+      "scheduled: Deployment default/a, Deployment default/b, Deployment default/c\n",
   );
   expect(why.slice(why.indexOf("PROBLEMS"))).toMatch(
     /^PROBLEMS\n  the policy names memeber1, memeber2, which are not members of the fleet, so scheduling failed/,

@@ -226,7 +226,9 @@ export async function expectNoOrphans({ client }: TestFleet): Promise<void> {
   );
   const owners = works.map(
     ({ metadata: { annotations = {}, namespace = "" } }) =>
-      `${annotations["resourcebinding.karmada.io/namespace"] ?? ""}/${annotations["resourcebinding.karmada.io/name"] ?? annotations["clusterresourcebinding.karmada.io/name"] ?? ""} ${clusterNameOf(namespace) ?? ""}`,
+      `${annotations["resourcebinding.karmada.io/namespace"] ?? ""}/` +
+      `${annotations["resourcebinding.karmada.io/name"] ?? annotations["clusterresourcebinding.karmada.io/name"] ?? ""} ` +
+      (clusterNameOf(namespace) ?? ""),
   );
   expect(owners.filter((owner) => !wanted.has(owner))).toEqual([]);
   for (const { metadata, spec, status } of bindings) {

@@ -246,7 +246,10 @@ test("two autoscalers that change replicas back and forth are warned of, stopped
     items.flatMap(({ status }) => status?.executionHistories?.[0]?.failedExecutions?.[0]?.message ?? []),
   ).toContainEqual(
     expect.stringMatching(
-      /^CronFederatedHPA shop\/day and CronFederatedHPA shop\/night changed spec\.replicas of Deployment shop\/web back and forth 3 times within ten minutes; it stays at \d until one of them is changed or deleted$/,
+      new RegExp(
+        "^CronFederatedHPA shop/day and CronFederatedHPA shop/night changed spec\\.replicas of Deployment shop/web back and " +
+          "forth 3 times within ten minutes; it stays at \\d until one of them is changed or deleted$",
+      ),
     ),
   );
 

@@ -359,7 +359,9 @@ test("pods that a ResourceQuota of a member has no room for are predicted by pla
     ["first", "second"].map((name) => ({
       resource: `Deployment shop/${name}`,
       message:
-        "member1 would reject some of it: exceeded quota: small, requested: count/deployments.apps=1,requests.cpu=1, used: count/deployments.apps=1,requests.cpu=500m, limited: count/deployments.apps=1,requests.cpu=1",
+        "member1 would reject some of it: exceeded quota: small, requested: " +
+        "count/deployments.apps=1,requests.cpu=1, used: count/deployments.apps=1,requests.cpu=500m, limited: " +
+        "count/deployments.apps=1,requests.cpu=1",
     })),
   );
   await applyAs(fleet, deployment("first", 6));

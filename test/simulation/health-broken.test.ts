@@ -254,7 +254,8 @@ test("a Secret that is missing in a volume is reported at once, with how to send
   expect(readFirst(status), status).toContain(cause);
   expect(readFirst(explained), explained).toContain(cause);
   expect(explained.replaceAll(/\s+/g, " ")).toContain(
-    "create Secret db in namespace soon of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it",
+    "create Secret db in namespace soon of the hub, and select it in a policy or set 'propagateDeps: true' in " +
+      "the policy of the workload, if the workload names it",
   );
 });
 

@@ -398,7 +398,9 @@ test("a hub whose controllers never ran is reported", async () => {
   await world.create("hub", object("coordination.k8s.io/v1", "Lease", "karmada-system", "flotilla-controllers", {}));
 
   expect(problemsOfStatus(await world.run("status"))).toEqual([
-    "  hub controllers: no controllers have ever run on this hub, so nothing is propagated and no member can join; start 'flotilla controllers --kubeconfig DIR/controllers.kubeconfig', where DIR is the data directory of the API server",
+    "  hub controllers: no controllers have ever run on this hub, so nothing is propagated and no member can " +
+      "join; start 'flotilla controllers --kubeconfig DIR/controllers.kubeconfig', where DIR is the data " +
+      "directory of the API server",
   ]);
   expect(await doctorText()).toMatch(/No controllers have ever run on this hub/);
 });

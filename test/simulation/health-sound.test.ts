@@ -585,7 +585,11 @@ test("the fleet as a whole has no problem, and what was checked is stated", asyn
 
   expect(hasProblems(text), text).toBe(false);
   expect(text).toMatch(
-    /No problems found: the hub, 2 members, \d+ policies, \d+ bindings, \d+ Works, \d+ ManifestWorks, 2 Placements, 1 ManifestWorkReplicaSet, 3 FederatedHPAs, 1 FederatedResourceQuota, releases, interpreter rules, pods of workloads that are not ready\./,
+    new RegExp(
+      "No problems found: the hub, 2 members, \\d+ policies, \\d+ bindings, \\d+ Works, \\d+ ManifestWorks, 2 Placements, " +
+        "1 ManifestWorkReplicaSet, 3 FederatedHPAs, 1 FederatedResourceQuota, releases, interpreter rules, " +
+        "pods of workloads that are not ready\\.",
+    ),
   );
   expect(examined.findings.filter(({ severity }) => severity === "problem")).toEqual([]);
 });

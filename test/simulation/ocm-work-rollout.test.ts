@@ -110,8 +110,10 @@ test("an object that the hub changes back and forth is no longer written until i
   }
 
   await fight(8);
-  expect(await works.manifestCondition("web", 0, "Applied")).toMatch(
-    /^False Oscillating Failed to apply manifest: CloneSet web: the hub changed spec.template.spec.containers back and forth 3 times within ten minutes, and no longer writes the object until ManifestWorkReplicaSet shop\/web \(generation 1\) changes$/,
+  expect(await works.manifestCondition("web", 0, "Applied")).toBe(
+    "False Oscillating Failed to apply manifest: CloneSet web: the hub changed spec.template.spec.containers back and " +
+      "forth 3 times within ten minutes, and no longer writes the object until ManifestWorkReplicaSet shop/web " +
+      "(generation 1) changes",
   );
   const { clock } = works.fleet;
   await works.fleet.stop();

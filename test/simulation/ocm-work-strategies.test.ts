@@ -345,7 +345,8 @@ describe("an executor account", () => {
     await works.create("rights", [role], { executor });
 
     expect(await works.manifestCondition("rights", 0, "Applied")).toBe(
-      "False AppliedManifestFailed Failed to apply manifest: not allowed to apply the resource rbac.authorization.k8s.io roles, default all, error: permission escalation, will try again in 1m0s",
+      "False AppliedManifestFailed Failed to apply manifest: not allowed to apply the resource " +
+        "rbac.authorization.k8s.io roles, default all, error: permission escalation, will try again in 1m0s",
     );
   });
 });

@@ -106,7 +106,15 @@ describe("a plan after an apply", () => {
 
     expect(await plan(configMap({ a: "2" }))).toEqual({
       code: 0,
-      text: "1 change on the hub, none on any member:\n\nhub\n  ~ ConfigMap default/c\n      data.a: 1 → 2\n\nNotes:\n  ConfigMap default/c: no policy selects it, so it is not propagated to members\n",
+      text:
+        "1 change on the hub, none on any member:\n" +
+        "\n" +
+        "hub\n" +
+        "  ~ ConfigMap default/c\n" +
+        "      data.a: 1 → 2\n" +
+        "\n" +
+        "Notes:\n" +
+        "  ConfigMap default/c: no policy selects it, so it is not propagated to members\n",
     });
   });
 
@@ -159,7 +167,12 @@ describe("an object that a member already has", () => {
     await apply(taking, ours);
 
     expect(text).toContain(
-      "member1\n  ~ Deployment default/web (the hub takes over the object that exists there)\n      spec.template.spec.containers[web].image: other:7 → web:1\n\nmember2\n  + Deployment",
+      "member1\n" +
+        "  ~ Deployment default/web (the hub takes over the object that exists there)\n" +
+        "      spec.template.spec.containers[web].image: other:7 → web:1\n" +
+        "\n" +
+        "member2\n" +
+        "  + Deployment",
     );
     expect(await imagesOf("web")).toEqual(["web:1", "web:1", "web:1"]);
   });
@@ -494,7 +507,15 @@ describe("a pipeline with permissions in one namespace", () => {
     asPipeline();
 
     await expect(plan(web)).rejects.toThrow(
-      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, clusters.cluster.karmada.io, federatedresourcequotas.policy.karmada.io, fleetrollouts.flotilla.dev, overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, resourceinterpretercustomizations.config.karmada.io, resourceinterpreterwebhookconfigurations.config.karmada.io, rollouts.rollouts.kruise.io, rolloutstrategies.flotilla.dev, works.work.karmada.io, and the kinds that policies select. Ask an administrator to bind the ClusterRole flotilla:planner",
+      "you may not list these in all namespaces of the hub: clusteroverridepolicies.policy.karmada.io, " +
+        "clusterpropagationpolicies.policy.karmada.io, clusterresourcebindings.work.karmada.io, " +
+        "clusters.cluster.karmada.io, federatedresourcequotas.policy.karmada.io, fleetrollouts.flotilla.dev, " +
+        "overridepolicies.policy.karmada.io, priorityclasses.scheduling.k8s.io, " +
+        "propagationpolicies.policy.karmada.io, resourcebindings.work.karmada.io, " +
+        "resourceinterpretercustomizations.config.karmada.io, " +
+        "resourceinterpreterwebhookconfigurations.config.karmada.io, rollouts.rollouts.kruise.io, " +
+        "rolloutstrategies.flotilla.dev, works.work.karmada.io, and the kinds that policies select. Ask an " +
+        "administrator to bind the ClusterRole flotilla:planner",
     );
   });
 
@@ -517,7 +538,10 @@ describe("a pipeline with permissions in one namespace", () => {
     asPipeline();
 
     await expect(plan(web)).rejects.toThrow(
-      'you may not list these in all namespaces of the hub: lamps.example.com. If the ClusterRole flotilla:planner is bound to you, it gets kinds that it lacks from a ClusterRole with the label flotilla.dev/aggregate-to-planner: "true" that allows get and list of lamps.example.com: ask an administrator to create it.',
+      "you may not list these in all namespaces of the hub: lamps.example.com. If the ClusterRole " +
+        "flotilla:planner is bound to you, it gets kinds that it lacks from a ClusterRole with the label " +
+        'flotilla.dev/aggregate-to-planner: "true" that allows get and list of lamps.example.com: ask an ' +
+        "administrator to create it.",
     );
 
     await administrator.create(ClusterRole, "hub", {

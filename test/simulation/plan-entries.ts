@@ -323,7 +323,10 @@ const RETAIN: Readonly<Record<string, string>> = {
   "keep-data":
     "if observed.data ~= nil and observed.data.k1 ~= nil then\ndesired.data = desired.data or {}\ndesired.data.k1 = observed.data.k1\nend",
   "keep-labels":
-    "if observed.metadata.labels ~= nil and observed.metadata.labels.mirror ~= nil then\ndesired.metadata.labels = desired.metadata.labels or {}\ndesired.metadata.labels.mirror = observed.metadata.labels.mirror\nend",
+    "if observed.metadata.labels ~= nil and observed.metadata.labels.mirror ~= nil then\n" +
+    "desired.metadata.labels = desired.metadata.labels or {}\n" +
+    "desired.metadata.labels.mirror = observed.metadata.labels.mirror\n" +
+    "end",
   constant: "desired.data = desired.data or {}\ndesired.data.k2 = 'kept'",
 };
 const retention = fc.constantFrom(...Object.keys(RETAIN)).map((rule) =>

@@ -153,7 +153,9 @@ test("a rollback of a release is shown by a plan, with the number of pods, and b
   const { notes, changes } = await rules.plan({ partition: 9 });
 
   expect(notes).toEqual([
-    "CloneSet shop/web: this rolls back 1 pod on member2 to the templates that the pods ran before; pods of several earlier templates run there, so the first step only counts them, and the other steps follow as members report",
+    "CloneSet shop/web: this rolls back 1 pod on member2 to the templates that the pods ran before; pods of " +
+      "several earlier templates run there, so the first step only counts them, and the other steps follow as " +
+      "members report",
   ]);
   expect(changes.map(({ cluster }) => cluster)).toContain("member2");
   await rules.release({ partition: 9 });
@@ -168,58 +170,63 @@ test("a rollback of a release is shown by a plan, with the number of pods, and b
 describe("a raised partition that does not roll pods back", () => {
   const db = { cluster: "hub", namespace: "shop", name: "db" };
 
-  test("a raised partition that does not roll pods back of an Advanced StatefulSet is reported by the binding, `why` and `status`, also after a complete release", async () => {
-    fleet = await startTestFleet({ members: MEMBERS, nodes: 3 });
-    await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
-    const policy = makePolicy("shop/all")
-      .selects("apps.kruise.io/v1beta1", "StatefulSet")
-      .weights({ member1: 1, member2: 1, member3: 1 });
-    await fleet.client.create(PropagationPolicy, "hub", policy.build());
-    await fleet.client.create(AdvancedStatefulSet, "hub", {
-      apiVersion: "apps.kruise.io/v1beta1",
-      kind: "StatefulSet",
-      metadata: { namespace: "shop", name: "db" },
-      spec: {
-        replicas: 6,
-        serviceName: "db",
-        selector: { matchLabels: { app: "db" } },
-        template: { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "db", image: "db:1" }] } },
-        updateStrategy: { rollingUpdate: { partition: 6 } },
-      },
-    });
-    await fleet.run(60_000);
-    const set = async (image: string, partition: number): Promise<void> => {
-      const spec = {
-        template: { spec: { containers: [{ name: "db", image }] } },
-        updateStrategy: { rollingUpdate: { partition } },
-      };
-      await fleet.client.patch(AdvancedStatefulSet, db, { spec }, { type: "merge" });
+  test(
+    "a raised partition that does not roll pods back of an Advanced StatefulSet is reported by the binding, " +
+      "`why` and `status`, also after a complete release",
+    async () => {
+      fleet = await startTestFleet({ members: MEMBERS, nodes: 3 });
+      await fleet.client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+      const policy = makePolicy("shop/all")
+        .selects("apps.kruise.io/v1beta1", "StatefulSet")
+        .weights({ member1: 1, member2: 1, member3: 1 });
+      await fleet.client.create(PropagationPolicy, "hub", policy.build());
+      await fleet.client.create(AdvancedStatefulSet, "hub", {
+        apiVersion: "apps.kruise.io/v1beta1",
+        kind: "StatefulSet",
+        metadata: { namespace: "shop", name: "db" },
+        spec: {
+          replicas: 6,
+          serviceName: "db",
+          selector: { matchLabels: { app: "db" } },
+          template: { metadata: { labels: { app: "db" } }, spec: { containers: [{ name: "db", image: "db:1" }] } },
+          updateStrategy: { rollingUpdate: { partition: 6 } },
+        },
+      });
       await fleet.run(60_000);
-    };
-    const notRolledBack = async (): Promise<string | undefined> => {
-      const { status } = await fleet.client.get(ResourceBinding, { ...db, name: "db-statefulset" });
-      const condition = status?.conditions?.find(({ type }) => type === "PodsRolledBack");
-      return condition?.status === "False" ? condition.message : undefined;
-    };
-    expect(await notRolledBack()).toBeUndefined();
+      const set = async (image: string, partition: number): Promise<void> => {
+        const spec = {
+          template: { spec: { containers: [{ name: "db", image }] } },
+          updateStrategy: { rollingUpdate: { partition } },
+        };
+        await fleet.client.patch(AdvancedStatefulSet, db, { spec }, { type: "merge" });
+        await fleet.run(60_000);
+      };
+      const notRolledBack = async (): Promise<string | undefined> => {
+        const { status } = await fleet.client.get(ResourceBinding, { ...db, name: "db-statefulset" });
+        const condition = status?.conditions?.find(({ type }) => type === "PodsRolledBack");
+        return condition?.status === "False" ? condition.message : undefined;
+      };
+      expect(await notRolledBack()).toBeUndefined();
 
-    await set("db:2", 2);
-    expect(await notRolledBack()).toBeUndefined();
-    await set("db:2", 5);
-    const said =
-      "3 pods are not rolled back from the release on member2, member3, where 4 have it instead of 1: an Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back";
-    expect(await notRolledBack()).toBe(`${said}; release the previous template to replace them`);
-    const { problems } = await fleet.client.get(Explanation, { ...db, name: "db-statefulset" });
-    expect(problems).toEqual([{ what: said, try: "release the previous template to replace them" }]);
-    expect((await runCommand(fleet, "status", "-n", "shop")).text).toContain("3 pods are not rolled back");
+      await set("db:2", 2);
+      expect(await notRolledBack()).toBeUndefined();
+      await set("db:2", 5);
+      const said =
+        "3 pods are not rolled back from the release on member2, member3, where 4 have it instead of 1: an " +
+        "Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back";
+      expect(await notRolledBack()).toBe(`${said}; release the previous template to replace them`);
+      const { problems } = await fleet.client.get(Explanation, { ...db, name: "db-statefulset" });
+      expect(problems).toEqual([{ what: said, try: "release the previous template to replace them" }]);
+      expect((await runCommand(fleet, "status", "-n", "shop")).text).toContain("3 pods are not rolled back");
 
-    await set("db:2", 0);
-    expect(await notRolledBack()).toBeUndefined();
-    await set("db:2", 4);
-    expect(await notRolledBack()).toContain("4 pods are not rolled back");
-    await set("db:1", 0);
-    expect(await notRolledBack()).toBeUndefined();
-  });
+      await set("db:2", 0);
+      expect(await notRolledBack()).toBeUndefined();
+      await set("db:2", 4);
+      expect(await notRolledBack()).toContain("4 pods are not rolled back");
+      await set("db:1", 0);
+      expect(await notRolledBack()).toBeUndefined();
+    },
+  );
 
   test("a raised partition that does not roll pods back of a CloneSet is reported if the release began without a partition", async () => {
     await start("InPlaceIfPossible");

@@ -164,7 +164,9 @@ describe("a Retain rule that keeps the members' strategy", () => {
     });
     expect(stopped.changes).toEqual([]);
     expect(stopped.problems.map(({ message }) => message)).toContain(
-      "member1: the release is not sent: the Retain rule of ResourceInterpreterCustomization mine keeps spec.updateStrategy.partition of the member (2; the hub asks for 4), so that 3 pods would get it instead of 1",
+      "member1: the release is not sent: the Retain rule of ResourceInterpreterCustomization mine keeps " +
+        "spec.updateStrategy.partition of the member (2; the hub asks for 4), so that 3 pods would get it " +
+        "instead of 1",
     );
   });
 
@@ -351,7 +353,8 @@ describe("a ReviseReplica rule that differs from the kind's own division", () =>
 describe("a Retain rule that gives a list another value each time", () => {
   const ENV = "desired.spec.template.spec.containers[1].env";
   const BECAUSE =
-    "the hub changed spec.template.spec.containers 5 times within ten minutes, because the Retain rule of ResourceInterpreterCustomization mine gives it another value each time, and no longer writes the object";
+    "the hub changed spec.template.spec.containers 5 times within ten minutes, because the Retain rule of " +
+    "ResourceInterpreterCustomization mine gives it another value each time, and no longer writes the object";
 
   async function createDeployment(): Promise<void> {
     await fleet.client.create(

@@ -77,7 +77,11 @@ export const CATALOG: Readonly<Record<string, Operation>> = {
     path: sound({ statusReflection: GUIDE_RULES.statusReflection }),
     "with generations": sound(
       reflect(
-        "local status = object.status or {}\nstatus.generation = object.metadata.generation\nstatus.resourceTemplateGeneration = tonumber(object.metadata.annotations['resourcetemplate.karmada.io/generation'])\nreturn status",
+        "local status = object.status or {}\n" +
+          "status.generation = object.metadata.generation\n" +
+          "status.resourceTemplateGeneration = " +
+          "tonumber(object.metadata.annotations['resourcetemplate.karmada.io/generation'])\n" +
+          "return status",
       ),
     ),
     "with another value each time": sound(
@@ -147,7 +151,13 @@ export const CATALOG: Readonly<Record<string, Operation>> = {
     none: sound({}),
     sums: sound(
       aggregate(
-        "local s = { replicas = 0, readyReplicas = 0, updatedReplicas = 0, updatedReadyReplicas = 0, availableReplicas = 0 }\nfor i = 1, #items do\n  for k, v in pairs(s) do s[k] = v + ((items[i].status or {})[k] or 0) end\nend\ndesired.status = s\nreturn desired",
+        "local s = { replicas = 0, readyReplicas = 0, updatedReplicas = 0, updatedReadyReplicas = 0, " +
+          "availableReplicas = 0 }\n" +
+          "for i = 1, #items do\n" +
+          "  for k, v in pairs(s) do s[k] = v + ((items[i].status or {})[k] or 0) end\n" +
+          "end\n" +
+          "desired.status = s\n" +
+          "return desired",
       ),
     ),
     throws: failing(aggregate("error('no sum')"), /no sum/),

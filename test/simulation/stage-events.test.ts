@@ -92,7 +92,8 @@ test("a cluster-scoped object gets the same events", async () => {
   await fleet.run(SETTLED_MS);
 
   expect((await eventsIn("default")).filter((text) => text.startsWith("ClusterResourceBinding"))).toEqual([
-    "ClusterResourceBinding shop-namespace ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.",
+    "ClusterResourceBinding shop-namespace ScheduleBindingFailed: 0/2 clusters are available: 2 cluster(s) did " +
+      "not match the placement cluster affinity constraint.",
     "ClusterResourceBinding shop-namespace ScheduleBindingSucceed: Binding has been scheduled successfully. Result {member1:0}",
   ]);
 });
@@ -115,7 +116,9 @@ test("a fallback to a later affinity reports why the earlier one was skipped", a
   await fleet.run(LONG_MS);
 
   const failed =
-    "ScheduleBindingFailed: failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates index(0): 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity constraint.";
+    "ScheduleBindingFailed: failed to schedule ResourceBinding(shop/web-deployment) with clusterAffiliates " +
+    "index(0): 0/2 clusters are available: 2 cluster(s) did not match the placement cluster affinity " +
+    "constraint.";
   expect(await eventsIn()).toEqual([`ResourceBinding web-deployment ${failed}`, `Deployment web ${failed}`]);
 });
 
@@ -142,7 +145,8 @@ test("an override that cannot be applied is reported with its policy and member,
   await fleet.run(LONG_MS);
 
   const failed =
-    "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has nothing at /spec/nothere; these members keep their current copies";
+    "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has " +
+    "nothing at /spec/nothere; these members keep their current copies";
   const succeeded = "SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.";
   expect((await eventsIn()).toSorted()).toEqual(
     [

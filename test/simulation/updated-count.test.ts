@@ -38,7 +38,8 @@ const RULES: Record<string, object | undefined> = {
     luaScript: `
 function ReflectStatus(observedObj)
   local status = observedObj.status or {}
-  return { replicas = status.replicas, updatedReplicas = status.updatedReplicas, updatedReadyReplicas = status.updatedReadyReplicas, readyReplicas = status.readyReplicas }
+  return { replicas = status.replicas, updatedReplicas = status.updatedReplicas, updatedReadyReplicas = \
+status.updatedReadyReplicas, readyReplicas = status.readyReplicas }
 end
 `,
   },

@@ -13,8 +13,10 @@ export function renderJudgement({ name, claim, outcome, tried, seen, problems, o
   ];
   if (outcome !== "not tried")
     lines.push(
-      `           probe      longest read ${ms(during.longestReadMs)}, write ${ms(during.longestWriteMs)} (without attack ${ms(quiet.longestReadMs)}, ${ms(quiet.longestWriteMs)})`,
-      `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ${laterMiB === undefined ? "not measured later" : `${mib(laterMiB)} ${laterSeconds ?? 0} s later`}`,
+      `           probe      longest read ${ms(during.longestReadMs)}, write ${ms(during.longestWriteMs)} ` +
+        `(without attack ${ms(quiet.longestReadMs)}, ${ms(quiet.longestWriteMs)})`,
+      `           memory     ${mib(idleMiB)} before, ${mib(peakMiB)} at most, ` +
+        (laterMiB === undefined ? "not measured later" : `${mib(laterMiB)} ${laterSeconds ?? 0} s later`),
     );
   return `${lines.join("\n")}\n`;
 }

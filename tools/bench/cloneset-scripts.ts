@@ -9,6 +9,8 @@ const COUNTERS = [
 ];
 const TEXTS = ["updateRevision", "currentRevision", "labelSelector"];
 
+/** Whether the item has this field in its status, in Lua. */
+const hasStatus = (name: string): string => `items[i].status ~= nil and items[i].status.${name} ~= nil`;
 const lines = (names: readonly string[], line: (name: string) => string): string => names.map(line).join("\n");
 
 export const CLONE_SET_SCRIPTS = {
@@ -55,8 +57,8 @@ function AggregateStatus(object, items)
   local current = 0
   items = items or {}
   for i = 1, #items do
-    ${lines(COUNTERS, (name) => `if items[i].status ~= nil and items[i].status.${name} ~= nil then ${name} = ${name} + items[i].status.${name} end`)}
-    ${lines(TEXTS, (name) => `if items[i].status ~= nil and items[i].status.${name} ~= nil and items[i].status.${name} ~= "" then ${name} = items[i].status.${name} end`)}
+    ${lines(COUNTERS, (name) => `if ${hasStatus(name)} then ${name} = ${name} + items[i].status.${name} end`)}
+    ${lines(TEXTS, (name) => `if ${hasStatus(name)} and items[i].status.${name} ~= "" then ${name} = items[i].status.${name} end`)}
     local template, own, seen = 0, 0, 0
     if items[i].status ~= nil then
       template = items[i].status.resourceTemplateGeneration or 0

@@ -36,7 +36,9 @@ const benchmarks: readonly Benchmark[] = [
   standby,
   ocm,
 ];
-const USAGE = `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] [--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...`;
+const USAGE =
+  `usage: npm run bench -- [${benchmarks.map(({ name }) => name).join(" | ")}] [--n COUNT] [--runs COUNT] ` +
+  "[--json FILE] [--peer DIR] [--shared DIR] [--short] [--only SET-UP]...";
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

@@ -55,7 +55,8 @@ describe("layers", () => {
       path: "packages/flotilla/src/propagation/bindings/a.ts",
       text: 'import { x } from "../dispatch/b.ts";\n',
       want: [
-        "packages/flotilla/src/propagation/bindings/a.ts: the subject bindings may not import the stage dispatch (packages/flotilla/src/propagation/dispatch/b.ts)",
+        "packages/flotilla/src/propagation/bindings/a.ts: the subject bindings may not import the stage " +
+          "dispatch (packages/flotilla/src/propagation/dispatch/b.ts)",
       ],
     },
     "product code that imports the package of test harnesses is reported": {
@@ -179,14 +180,16 @@ describe("tidy rules", () => {
       path: "packages/base/src/a.test.ts",
       text: 'import { startTestMember } from "@flotilla/testing/member/member.ts";\n',
       want: [
-        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
+        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name " +
+          "it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
       ],
     },
     "a unit test that listens on a port": {
       path: "packages/base/src/a.test.ts",
       text: 'import { connect, createServer } from "node:net";\n',
       want: [
-        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
+        "packages/base/src/a.test.ts is a unit test that starts members, a fleet, a server or a process; name " +
+          "it NAME.simulation.test.ts, NAME.contract.test.ts or NAME.e2e.test.ts",
       ],
     },
     "a test of the simulation suite beside its file": {
@@ -220,35 +223,43 @@ describe("tidy rules", () => {
       path: "packages/base/src/a.ts",
       text: "call({ ...(signal && { signal }) });\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be " +
+          "undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
       ],
     },
     "a conditional spread of one field under its own name": {
       path: "packages/base/src/a.ts",
       text: "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase " +
+          "}): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … " +
+          "}) or omitEmpty({ … })",
       ],
     },
     "a conditional spread of one field or of nothing": {
       path: "packages/base/src/a.ts",
       text: "call({ ...(signal ? { signal } : {}) });\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field " +
+          "may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
       ],
     },
     "a conditional spread over several lines, with brackets in its texts": {
       path: "packages/base/src/a.ts",
       text: 'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};\n',
       want: [
-        'packages/base/src/a.ts has the conditional spread ...(isOld && has(pod, ")") && { age: f("{") }): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })',
+        'packages/base/src/a.ts has the conditional spread ...(isOld && has(pod, ")") && { age: f("{") }): an ' +
+          "optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or " +
+          "omitEmpty({ … })",
       ],
     },
     "a conditional spread of several fields or of undefined": {
       path: "packages/base/src/a.ts",
       text: "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });\n",
       want: [
-        "packages/base/src/a.ts has the conditional spread ...(isOld ? { age: 1, name: a.name } : undefined): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
+        "packages/base/src/a.ts has the conditional spread ...(isOld ? { age: 1, name: a.name } : undefined): " +
+          "an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) " +
+          "or omitEmpty({ … })",
       ],
     },
     "a spread of an object that may be undefined, and one of two objects with fields": {

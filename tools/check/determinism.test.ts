@@ -20,7 +20,11 @@ const cases: Record<string, { text: string; want: string[] }> = {
     want: [],
   },
   "finds modules of the disk and of the network, and not their types": {
-    text: 'import { readFileSync } from "node:fs";\nimport type { Socket } from "node:net";\nimport { isIP } from "node:net";\nimport http2 from "node:http2";\n',
+    text:
+      'import { readFileSync } from "node:fs";\n' +
+      'import type { Socket } from "node:net";\n' +
+      'import { isIP } from "node:net";\n' +
+      'import http2 from "node:http2";\n',
     want: ["1 node:fs", "4 node:http2"],
   },
   "ignores comments": { text: "// Date.now() is the machine's\n", want: [] },

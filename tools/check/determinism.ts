@@ -145,7 +145,8 @@ export function checkDeterminism(sources: readonly SourceFile[]): string[] {
       .filter((leak) => !isExcepted(leak))
       .map(
         ({ path, line, name }) =>
-          `${path}:${line}: ${name} makes two runs of one seed differ; use Clock, Random, Engine or Transport, or list the file with its reason in tools/check/determinism.ts`,
+          `${path}:${line}: ${name} makes two runs of one seed differ; use Clock, Random, Engine or Transport, ` +
+          "or list the file with its reason in tools/check/determinism.ts",
       ),
     ...unused,
   ];

@@ -32,11 +32,13 @@ export function renderErrors(): string {
   return page(
     "# Errors",
     generatedNote("the codes in `packages` and the texts in `tools/reference/error-codes.ts`"),
-    "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API are returned as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
+    "Every error of Flotilla's own has a stable code (`FlotillaError.code`). Errors of the Kubernetes API are " +
+      "returned as a `Status`; their\nreason (`NotFound`, `Conflict`, `Invalid`, …) is the code.",
     table(
       ["code", "what happened", "what to try"],
       codes.map((name) => [code(name), errorCodes[name]?.happened ?? "", errorCodes[name]?.hint ?? ""]),
     ),
-    "Requests for a part of the Kubernetes API that Flotilla does not serve return HTTP 501 with the Status reason `NotImplemented`; see\n[compatibility](../compatibility.md).",
+    "Requests for a part of the Kubernetes API that Flotilla does not serve return HTTP 501 with the Status " +
+      "reason `NotImplemented`; see\n[compatibility](../compatibility.md).",
   );
 }

@@ -20,7 +20,8 @@ const projects: readonly Project[] = [
     title: "Karmada's kinds",
     file: "karmada.md",
     foreword:
-      "Karmada's policies, bindings, works and members. [propagation.md](../../propagation.md) describes their use, [compatibility.md](../../compatibility.md#karmada) the differences.",
+      "Karmada's policies, bindings, works and members. [propagation.md](../../propagation.md) describes their " +
+      "use, [compatibility.md](../../compatibility.md#karmada) the differences.",
     owns: (group) => group.endsWith(".karmada.io"),
   },
   {
@@ -33,7 +34,10 @@ const projects: readonly Project[] = [
     title: "OpenKruise's kinds",
     file: "openkruise.md",
     foreword:
-      "OpenKruise's workloads. The hub stores their templates and members run them. Both versions are served, and converted into each other; fields are those of the storage version. [interpreter.md](../../interpreter.md#what-is-divided-over-the-members) describes what is divided over the members.",
+      "OpenKruise's workloads. The hub stores their templates and members run them. Both versions are served, " +
+      "and converted into each other; fields are those of the storage version. " +
+      "[interpreter.md](../../interpreter.md#what-is-divided-over-the-members) describes what is divided over " +
+      "the members.",
     owns: (group) => group.endsWith(".kruise.io"),
   },
   {
@@ -118,7 +122,11 @@ function renderKinds(): string {
     generatedNote(
       "the kinds in `packages/apimachinery/src/kind` as `packages/server/src/roles/profiles.ts` serves them",
     ),
-    `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ${all.filter(({ on }) => on.includes("members")).length}. A kind is served if its controller is implemented; [compatibility.md](../compatibility.md) lists what is missing. The usual verbs are create, get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes first.`,
+    `The hub serves ${all.filter(({ on }) => on.includes("hub")).length} kinds and simulated members ` +
+      `${all.filter(({ on }) => on.includes("members")).length}. A kind is served if its controller is ` +
+      "implemented; [compatibility.md](../compatibility.md) lists what is missing. The usual verbs are create, " +
+      `get, list, watch, update, patch, delete and deletecollection. The version that \`kubectl\` prefers comes ` +
+      "first.",
     ...projects.map((project) => {
       const own = all.filter(({ kind }) => projectOf(kind) === project);
       return `## ${project.title}\n\n${rows(own, ({ kind }) => `[${kind}](kinds/${project.file}#${kind.toLowerCase()})`)}`;

@@ -8,7 +8,9 @@ export function renderMetrics(): string {
   return page(
     "# Metrics",
     generatedNote("the declarations in `packages/server/src/metrics-catalogue.ts`"),
-    "The [guide](../guides/monitoring.md) describes what to scrape, the required permissions, and what to do when an alert fires. Label values are bounded: kinds, members, controllers and fixed words. Object names are labels only where kruise-state-metrics and kube-state-metrics have them.",
+    "The [guide](../guides/monitoring.md) describes what to scrape, the required permissions, and what to do " +
+      "when an alert fires. Label values are bounded: kinds, members, controllers and fixed words. Object names " +
+      "are labels only where kruise-state-metrics and kube-state-metrics have them.",
     ...metricsPages.map((each, index) => renderPage(each, metricsPages.slice(0, index))),
     NOTES,
   );
@@ -49,7 +51,9 @@ const NOTES = `## Differences from upstream
 
 | Metric | Here |
 |---|---|
-| \`karmada_scheduler_plugin_execution_duration_seconds\`, \`karmada_scheduler_framework_extension_point_duration_seconds\` | measured on one cluster of each decision: a decision over a thousand clusters takes less time than reading a clock for each would |
+| \`karmada_scheduler_plugin_execution_duration_seconds\`, \
+\`karmada_scheduler_framework_extension_point_duration_seconds\` | measured on one cluster of each decision: a \
+decision over a thousand clusters takes less time than reading a clock for each would |
 | \`eviction_queue_depth\`, \`eviction_processing_*\` | of the stage that completes evictions; evictions in progress are in \`eviction_kind_total\` |
 | \`karmada_build_info\` | \`git_version\` is Flotilla's, \`go_version\` is Node's; there is no commit |
 | \`pool_*\`, \`karmada_scheduler_estimator_*\` | absent, because the measured components are |
@@ -58,4 +62,5 @@ const NOTES = `## Differences from upstream
 | \`kruise_*_labels\`, \`kruise_*_annotations\` | contain no labels or annotations of objects, like kruise-state-metrics without its allow lists |
 | \`kruise_sidecarset_spec_namespcace\` | absent: it has the label \`namespace\` twice, which Prometheus rejects |
 | \`kruise_statefulset_spec_reserveordinals\` | one sample, the highest ordinal; upstream repeats one series for each |
-| \`kruise_workloadspread_status_subset_replicas\`, \`…_missing\` | the number is the value and the subset a label; upstream has the number as a character in a label |`;
+| \`kruise_workloadspread_status_subset_replicas\`, \`…_missing\` | the number is the value and the subset a label; \
+upstream has the number as a character in a label |`;

@@ -1,5 +1,6 @@
 /**
- * The pages of docs/reference, files of the Helm chart and lists of kinds, each generated from code. `npm run reference` writes them, and reference.test.ts fails
+ * The pages of docs/reference, files of the Helm chart and lists of kinds, each generated from code. `npm run
+ * reference` writes them, and reference.test.ts fails
  * if one of them is out of date. A new page is one more entry here.
  */
 import { chartFiles } from "./chart-files.ts";

@@ -58,7 +58,10 @@ export const defects: Readonly<Record<string, Defect>> = {
     shownBy: ["loss of two etcd", "one etcd alone"],
     file: ENGINE,
     was: "const answer = readTransaction(await this.#client.call(TRANSACTION, message, false));",
-    is: "const answer = await Promise.race([this.#client.call(TRANSACTION, message, false).then(readTransaction), sleep(this.#clock, 400).then(() => ({ revision: 1e9 + this.#clock.now() % 1e9, succeeded: true, results: [] }))]);",
+    is:
+      "const answer = await Promise.race([this.#client.call(TRANSACTION, message, false).then(readTransaction), " +
+      "sleep(this.#clock, 400).then(() => ({ revision: 1e9 + this.#clock.now() % 1e9, succeeded: true, results: " +
+      "[] }))]);",
   },
 };
 

@@ -86,7 +86,9 @@ const acknowledgedWritesStay: Check = function* ({ hub, ledger }) {
     if (stored !== (token === undefined ? undefined : String(token)))
       yield {
         invariant: "acknowledged writes stay",
-        details: `${key} has ${stored ? `the write ${stored}` : "no value"}, and ${token === undefined ? "its deletion" : `the write ${token}`} was acknowledged last`,
+        details:
+          `${key} has ${stored ? `the write ${stored}` : "no value"}, and ` +
+          `${token === undefined ? "its deletion" : `the write ${token}`} was acknowledged last`,
       };
   }
 };
@@ -214,7 +216,9 @@ const nothingIsLeft: Check = function* (state) {
   );
   for (const work of state.hub.list("/work.karmada.io/works/hub/")) {
     const { annotations = {}, namespace, name, labels } = work.metadata;
-    const owner = `${annotations["resourcebinding.karmada.io/namespace"] ?? ""}/${annotations["resourcebinding.karmada.io/name"] ?? annotations["clusterresourcebinding.karmada.io/name"] ?? ""}`;
+    const owner =
+      `${annotations["resourcebinding.karmada.io/namespace"] ?? ""}/` +
+      (annotations["resourcebinding.karmada.io/name"] ?? annotations["clusterresourcebinding.karmada.io/name"] ?? "");
     if (!labels?.["flotilla.dev/namespace"] && !bindings.has(owner))
       yield {
         invariant: "nothing is left in an execution namespace",

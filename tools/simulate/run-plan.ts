@@ -132,7 +132,9 @@ export async function runPlan(plan: Plan, options: RunOptions = {}): Promise<Run
         report({
           invariant: "no write when converged",
           atMs: sinceStart(),
-          details: `half an hour after the last fault there are still ${running.writes.length} writes in a minute: ${[...new Set(running.writes)].slice(0, 5).join("; ")}`,
+          details:
+            `half an hour after the last fault there are still ${running.writes.length} writes in a minute: ` +
+            [...new Set(running.writes)].slice(0, 5).join("; "),
         });
       else for (const finding of findings) report({ ...finding, atMs: sinceStart() });
       if (isQuiet && findings.length === 0 && !hasLost) await cutOff(running);

@@ -35,7 +35,9 @@ export function ofProcess(
       check();
       if (!READS.has(request.verb) && !HEARTBEATS.has(request.path.resource))
         onWrite(
-          `${from} ${request.verb} ${request.path.resource}${request.path.subresource ? `/${request.path.subresource}` : ""} ${request.path.cluster}/${request.path.namespace ?? ""}/${request.path.name ?? ""}`,
+          `${from} ${request.verb} ` +
+            `${request.path.resource}${request.path.subresource ? `/${request.path.subresource}` : ""} ` +
+            `${request.path.cluster}/${request.path.namespace ?? ""}/${request.path.name ?? ""}`,
         );
       const answer = await transport.send(request, signal);
       check();

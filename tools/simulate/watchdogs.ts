@@ -106,7 +106,8 @@ export function createWatchdogs(options: WatchOptions): Watchdogs {
     if (pods.length > allowed)
       report(
         "no pod is updated beyond the partition",
-        `${pods.length} pods of cloneset/${CLONE_SET.name} run ${image}, and at most ${allowed} may: ${pods.map(({ member, pod }) => `${member}/${pod.metadata.name}`).join(", ")}`,
+        `${pods.length} pods of cloneset/${CLONE_SET.name} run ${image}, and at most ${allowed} may: ` +
+          pods.map(({ member, pod }) => `${member}/${pod.metadata.name}`).join(", "),
       );
   }
 

@@ -10,7 +10,11 @@ test("a histogram counts each observation in every bucket it falls into", () => 
   histogram.write(text, "took", [["verb", "GET"]]);
 
   expect(text.finish()).toBe(
-    'took_bucket{verb="GET",le="0.1"} 2\ntook_bucket{verb="GET",le="1"} 3\ntook_bucket{verb="GET",le="+Inf"} 4\ntook_sum{verb="GET"} 7.65\ntook_count{verb="GET"} 4\n',
+    'took_bucket{verb="GET",le="0.1"} 2\n' +
+      'took_bucket{verb="GET",le="1"} 3\n' +
+      'took_bucket{verb="GET",le="+Inf"} 4\n' +
+      'took_sum{verb="GET"} 7.65\n' +
+      'took_count{verb="GET"} 4\n',
   );
 });
 

@@ -4,9 +4,13 @@ import { commands } from "./commands.ts";
 
 /** The commands of the tools that users of Flotilla come from. */
 const KUBECTL =
-  "annotate api-resources api-versions apply attach auth autoscale certificate cluster-info completion config cordon cp create debug delete describe diff drain edit events exec explain expose get kustomize label logs options patch plugin port-forward proxy replace rollout run scale set taint top uncordon version wait";
+  "annotate api-resources api-versions apply attach auth autoscale certificate cluster-info completion config " +
+  "cordon cp create debug delete describe diff drain edit events exec explain expose get kustomize label logs " +
+  "options patch plugin port-forward proxy replace rollout run scale set taint top uncordon version wait";
 const KARMADACTL =
-  "addons annotate api-resources api-versions apply attach completion cordon create deinit delete describe edit exec explain get init interpret join label logs options patch promote register taint token top uncordon unjoin unregister version";
+  "addons annotate api-resources api-versions apply attach completion cordon create deinit delete describe " +
+  "edit exec explain get init interpret join label logs options patch promote register taint token top " +
+  "uncordon unjoin unregister version";
 const CLUSTERADM =
   "accept addon clean clusterset completion create delete get init install join proxy uninstall unjoin upgrade version";
 

@@ -48,7 +48,8 @@ export function renderOverview(commands: readonly Omit<CommandEntry, "load">[], 
   const width = Math.max(...commands.map(({ name }) => name.length));
   return [
     ...paragraph(
-      "Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters. One command starts a hub and simulated members to try it on: no cluster, no Docker, no root.",
+      "Flotilla runs OpenKruise workloads, and any other Kubernetes workload, across many clusters. One " +
+        "command starts a hub and simulated members to try it on: no cluster, no Docker, no root.",
       page,
     ),
     "",

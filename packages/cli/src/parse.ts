@@ -125,7 +125,8 @@ function checkValue(flag: Flag, rawName: string, value: string | undefined, isIn
   if (value === undefined || looksLikeFlag)
     throw new UsageError(
       `${rawName} needs a value: ` +
-        `${flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")}${looksLikeFlag ? `; '${value}' looks like a flag; to pass it as the value, write ${rawName}=${value}` : ""}`,
+        (flag.value ?? flag.choices?.join("|") ?? (isNumber ? "a number" : "a text")) +
+        (looksLikeFlag ? `; '${value}' looks like a flag; to pass it as the value, write ${rawName}=${value}` : ""),
     );
 }
 
@@ -160,7 +161,9 @@ function valueOf(name: string, flag: Flag, given: readonly Given[]): FlagValue {
   const isOfType = flag.type === "integer" ? Number.isInteger(number) : Number.isFinite(number);
   if (!isOfType || text.trim() === "" || number < minimum || number > maximum) {
     throw new UsageError(
-      `--${name} must be a ${flag.type === "integer" ? "whole number" : "number"}${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, not '${text}'`,
+      `--${name} must be a ${flag.type === "integer" ? "whole number" : "number"}` +
+        `${maximum < Number.MAX_SAFE_INTEGER ? ` from ${minimum} to ${maximum}` : ` of at least ${minimum}`}, ` +
+        `not '${text}'`,
     );
   }
   return number;

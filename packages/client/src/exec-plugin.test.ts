@@ -17,7 +17,10 @@ const printing = (status: object): string =>
   `console.log(${JSON.stringify(JSON.stringify({ apiVersion: VERSION, kind: "ExecCredential", status }))})`;
 /** A plugin that counts its runs in a file and prints the count as its token. */
 const counting = (file: string, status = ""): string =>
-  `const fs = require("node:fs"); const count = (fs.existsSync(${JSON.stringify(file)}) ? Number(fs.readFileSync(${JSON.stringify(file)})) : 0) + 1; fs.writeFileSync(${JSON.stringify(file)}, String(count)); console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: "t" + count${status} } }))`;
+  `const fs = require("node:fs"); const count = (fs.existsSync(${JSON.stringify(file)}) ? ` +
+  `Number(fs.readFileSync(${JSON.stringify(file)})) : 0) + 1; fs.writeFileSync(${JSON.stringify(file)}, ` +
+  `String(count)); console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { ` +
+  `token: "t" + count${status} } }))`;
 
 function makeSource(
   script: string,
@@ -47,7 +50,8 @@ describe("a credential plugin", () => {
   test("receives the environment, its own variables and the cluster information", async () => {
     const cluster = { server: "https://a", config: { audience: "x" } };
     const source = makeSource(
-      `console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: process.env.GREETING + process.env.REGION + process.env.KUBERNETES_EXEC_INFO } }))`,
+      `console.log(JSON.stringify({ apiVersion: "${VERSION}", kind: "ExecCredential", status: { token: ` +
+        "process.env.GREETING + process.env.REGION + process.env.KUBERNETES_EXEC_INFO } }))",
       { plugin: { env: { REGION: "north" }, cluster } },
     );
 

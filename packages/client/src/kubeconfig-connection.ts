@@ -92,7 +92,8 @@ export async function connectionOf(
     const field = LOCAL_FIELDS.find((name) => isSet(user[name]) || isSet(cluster[name]));
     if (field !== undefined)
       throw new UsageError(
-        `context ${contextName} of ${source} uses ${field}, which refers to the machine it was created on; embed the data, as 'kubectl config view --flatten' does`,
+        `context ${contextName} of ${source} uses ${field}, which refers to the machine it was created on; ` +
+          "embed the data, as 'kubectl config view --flatten' does",
       );
   }
   const server = serverOf(source, context.cluster, cluster);

@@ -62,7 +62,9 @@ contexts:
 `;
 
 const withUser = (fields: string): string =>
-  `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {${fields}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`;
+  "current-context: a\n" +
+  "clusters: [{name: a, cluster: {server: 'https://a'}}]\n" +
+  `users: [{name: u, user: {${fields}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`;
 
 describe("kubeconfig", () => {
   test("a context resolves to the server, CA and credentials, inline or from files beside it", async () => {
@@ -125,7 +127,8 @@ describe("kubeconfig", () => {
 
   test("the proxy is the cluster's, otherwise the environment's", async () => {
     const own = parseKubeconfig(
-      "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a.example', proxy-url: 'socks5://p:1080'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
+      "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a.example', proxy-url: " +
+        "'socks5://p:1080'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
     );
     const environment = { HTTPS_PROXY: "http://corporate:3128" };
 
@@ -178,7 +181,9 @@ describe("kubeconfig", () => {
       message: /alice\.crt in client-certificate, which cannot be read/,
     },
     "a proxy with an unknown scheme is rejected": {
-      text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a', proxy-url: 'ftp://me:secret@p'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
+      text:
+        "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a', proxy-url: " +
+        "'ftp://me:secret@p'}}]\ncontexts: [{name: a, context: {cluster: a}}]",
       message:
         /^proxy-url of cluster a in the kubeconfig is not a proxy URL; it must be an http:\/\/, https:\/\/ or socks5:\/\/ URL$/,
     },
@@ -217,11 +222,19 @@ describe("kubeconfig", () => {
       message: /an entry of env of exec of user u of the kubeconfig has no name/,
     },
     "a password is rejected": {
-      text: "current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {username: u, password: p}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]",
+      text:
+        "current-context: a\n" +
+        "clusters: [{name: a, cluster: {server: 'https://a'}}]\n" +
+        "users: [{name: u, user: {username: u, password: p}}]\n" +
+        "contexts: [{name: a, context: {cluster: a, user: u}}]",
       message: /uses username, which Flotilla does not support; servers no longer accept passwords/,
     },
     "a key without its certificate is rejected": {
-      text: `current-context: a\nclusters: [{name: a, cluster: {server: 'https://a'}}]\nusers: [{name: u, user: {client-key-data: ${base64("KEY")}}}]\ncontexts: [{name: a, context: {cluster: a, user: u}}]`,
+      text:
+        "current-context: a\n" +
+        "clusters: [{name: a, cluster: {server: 'https://a'}}]\n" +
+        `users: [{name: u, user: {client-key-data: ${base64("KEY")}}}]\ncontexts: [{name: a, context: {cluster: ` +
+        "a, user: u}}]",
       message: /needs both a client certificate and its key/,
     },
     "a server URL without a scheme is rejected": {
@@ -315,7 +328,8 @@ describe("several kubeconfigs", () => {
     return full;
   };
   const config = (name: string, more = ""): string =>
-    `{contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}}}], clusters: [{name: ${name}, cluster: {server: "https://${name}"}}], users: [{name: ${name}, user: {tokenFile: token}}]${more}}`;
+    `{contexts: [{name: ${name}, context: {cluster: ${name}, user: ${name}}}], clusters: [{name: ${name}, ` +
+    `cluster: {server: "https://${name}"}}], users: [{name: ${name}, user: {tokenFile: token}}]${more}}`;
 
   test("are one: the first current context and the first definition of a name win", async () => {
     const first = await file("one/config", config("karmada"));

@@ -106,7 +106,11 @@ export function readFailure(
   const text = body.toString("utf8");
   const status = countJsonValues(body, MAX_STATUS_VALUES) > MAX_STATUS_VALUES ? undefined : parseStatus(text);
   if (status) return new ApiError(status);
-  const message = `the server responded with ${code}${headers["content-type"]?.startsWith("text/plain") && text ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}` : ""}`;
+  const message =
+    `the server responded with ${code}` +
+    (headers["content-type"]?.startsWith("text/plain") && text
+      ? `: ${text.slice(0, MAX_QUOTED_CHARACTERS).trim()}`
+      : "");
   return new ApiError({
     kind: "Status",
     apiVersion: "v1",

@@ -186,7 +186,9 @@ export abstract class ExpressionGenerator {
       return this.#withNote(setup, "", call.args, note);
     }
     return this.withValue((receiver) => {
-      const setup = `${receiver}=${this.one(call.receiver)},typeof(${callee}=S.method(${receiver},${JSON.stringify(call.name)},${site}))==="function"||(${callee}=S.nc)`;
+      const setup =
+        `${receiver}=${this.one(call.receiver)},typeof(${callee}=S.method(${receiver},` +
+        `${JSON.stringify(call.name)},${site}))==="function"||(${callee}=S.nc)`;
       return this.#withNote(setup, receiver, call.args, note);
     });
   }

@@ -193,7 +193,10 @@ class Generator extends ExpressionGenerator {
         stepValue === undefined ? `${c}>0?${i}<=${b}:${i}>=${b}` : stepValue > 0 ? `${i}<=${b}` : `${i}>=${b}`;
       const values = `let ${a}=${this.one(from)},${b}=${this.one(to)},${c}=${step ? this.one(step) : "1"};`;
       // The sum is computed as upstream does, which shows in the last digit of fractions.
-      return `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${continues};${i}+=${c}){let ${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`;
+      return (
+        `{${values}${check}B${loop}:for(let ${i}=(${a}-${c})+${c};${continues};${i}+=${c}){let ` +
+        `${nameOf(variable)}=${i};${this.#tick(line)}${this.#block(block)}}}`
+      );
     });
   }
 
@@ -290,7 +293,8 @@ class Generator extends ExpressionGenerator {
     return this.withValue((object) =>
       this.withValue(
         (key) =>
-          `${object}=${this.one(target.object)};${key}=${this.one(target.key)};${this.#prepareTargets(targets, index + 1, [...places, { object, key }], write)}`,
+          `${object}=${this.one(target.object)};${key}=${this.one(target.key)};` +
+          this.#prepareTargets(targets, index + 1, [...places, { object, key }], write),
       ),
     );
   }
@@ -314,7 +318,10 @@ class Generator extends ExpressionGenerator {
       const start = `${object}=${this.one(target.object)};`;
       if (target.key.kind === "string" && isFastKey(target.key.value)) {
         const key = target.key.value;
-        return `${start}v=${this.one(value)};if(${object} instanceof T&&${object}.w&&v!==undefined){S.m-=16;${object}.h.${key}=v}else S.set(${object},"${key}",v,${site});`;
+        return (
+          `${start}v=${this.one(value)};if(${object} instanceof ` +
+          `T&&${object}.w&&v!==undefined){S.m-=16;${object}.h.${key}=v}else S.set(${object},"${key}",v,${site});`
+        );
       }
       return this.withValue(
         (key) => `${start}${key}=${this.one(target.key)};v=${this.one(value)};S.set(${object},${key},v,${site});`,

@@ -160,7 +160,8 @@ function damageIn(error: unknown): DamagedStoreError | undefined {
 }
 
 const adviceOnDamage = (message: string, data: string): string =>
-  `${message}. Run 'flotilla fsck --data ${data}' to see what can be restored, restore a snapshot into a new directory, or remove the directory to start with an empty one`;
+  `${message}. Run 'flotilla fsck --data ${data}' to see what can be restored, restore a snapshot into a new ` +
+  "directory, or remove the directory to start with an empty one";
 
 /** System errors about files do not state what to do, and not always the path. */
 const OF_FILES: ReadonlySet<unknown> = new Set([

@@ -59,7 +59,8 @@ export const metricsPages: readonly MetricsPage[] = [
     title: "All members",
     path: "/metrics/members",
     about:
-      "Workloads on the members, under the names of kruise-state-metrics and kube-state-metrics, with the member as `member_cluster`. `?cluster=NAME` selects one member.",
+      "Workloads on the members, under the names of kruise-state-metrics and kube-state-metrics, with the " +
+      "member as `member_cluster`. `?cluster=NAME` selects one member.",
     metrics: [
       ...workloadMetrics.map((metric) => ({ ...metric, labels: [MEMBER, ...metric.labels] })),
       ...membersPageMetrics,

@@ -73,7 +73,9 @@ export async function main([name, ...rest]: string[]): Promise<number> {
     const entry = commands.find((command) => command.name === wanted);
     if (!entry)
       throw new UsageError(
-        `unknown command '${wanted}'${commandHint(wanted) || didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; run 'flotilla help' to list the commands`,
+        `unknown command '${wanted}'` +
+          `${commandHint(wanted) || didYouMean(wanted, [...commands.map((command) => command.name), "help"])}; ` +
+          "run 'flotilla help' to list the commands",
       );
     session.command = await entry.load();
     return await run(session.command, name === "help" ? ["--help", ...rest.slice(1)] : rest, session);

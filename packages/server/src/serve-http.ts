@@ -87,7 +87,8 @@ export async function serveHttp(
   for (const address of addresses.publicAddresses) {
     log.warn("listening on a public address", { address, port });
     options.onProblem?.(
-      `listening on the public address ${address}:${port}; anyone on the internet can reach it and try credentials. Restrict it with a firewall, or listen elsewhere with --bind-address`,
+      `listening on the public address ${address}:${port}; anyone on the internet can reach it and try ` +
+        "credentials. Restrict it with a firewall, or listen elsewhere with --bind-address",
     );
   }
   return port;

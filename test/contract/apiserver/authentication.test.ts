@@ -143,8 +143,12 @@ contract("authentication", (subject) => {
 
   const bad: Record<string, string> = {
     "a malformed token": "nonsense",
-    "a token with a broken signature": `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.c2ln`,
-    "a token with algorithm none": `${Buffer.from('{"alg":"none"}').toString("base64url")}.${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.`,
+    "a token with a broken signature":
+      `${Buffer.from('{"alg":"RS256"}').toString("base64url")}.` +
+      `${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.c2ln`,
+    "a token with algorithm none":
+      `${Buffer.from('{"alg":"none"}').toString("base64url")}.` +
+      `${Buffer.from(`{"sub":"system:serviceaccount:${NAMESPACE}:default"}`).toString("base64url")}.`,
   };
   for (const [what, token] of Object.entries(bad)) {
     test(`${what} is rejected with 401, also where no credentials are needed`, async () => {

@@ -217,7 +217,8 @@ contract("authorization", (subject) => {
     expect([more.status, more.body.message]).toEqual([
       403,
       expect.stringContaining(
-        'user "dan" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+        'user "dan" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently ' +
+          'held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
       ),
     ]);
     expect([bound.status, bound.body.message]).toEqual([

@@ -323,7 +323,8 @@ contract("certificates", (subject) => {
 
     expect(answer.status).toBe(403);
     expect(answer.body.message).toBe(
-      'certificatesigningrequests.certificates.k8s.io "king" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed',
+      'certificatesigningrequests.certificates.k8s.io "king" is forbidden: use of ' +
+        "kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed",
     );
     expect(
       (await subject.api.create(PATH, make("prince", { request: pemFor({ O: ["system:masters"] }) }))).status,
@@ -367,7 +368,8 @@ contract("certificates", (subject) => {
     const [ann, bob] = ["ann", "bob"].map((name) => subject.api.as({ "impersonate-user": name })) as [Api, Api];
     const messageOf = ({ body }: Answer): unknown => body.message;
     const refusal = (name: string, verb: string, signer: string): string =>
-      `certificatesigningrequests.certificates.k8s.io ${JSON.stringify(name)} is forbidden: user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`;
+      `certificatesigningrequests.certificates.k8s.io ${JSON.stringify(name)} is forbidden: user not permitted ` +
+      `to ${verb} requests with signerName ${JSON.stringify(signer)}`;
 
     // The real server learns of roles a little later.
     await eventually(

@@ -157,7 +157,8 @@ contract("delete", (subject) => {
 
     await gone(`${JOBS}/done`);
     expect(warnings).toEqual([
-      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
+      "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove " +
+        "them or set propagationPolicy=Orphan to suppress this warning",
     ]);
     expect((await subject.api.get(`${pods(NAMESPACE)}/of-done`)).body.metadata).not.toHaveProperty("ownerReferences");
   });

@@ -160,7 +160,8 @@ contract(
       expect(await ok("set env deployment/edited COLOUR=blue")).toBe("deployment.apps/edited env updated");
       expect(
         await ok(
-          "get deployment edited -o jsonpath={.metadata.labels.tier}/{.spec.replicas}/{.spec.template.spec.containers[0].image}/{.spec.template.spec.containers[0].env[0].value}",
+          "get deployment edited -o jsonpath={.metadata.labels.tier}/{.spec.replicas}/{.spec.template.spec." +
+            "containers[0].image}/{.spec.template.spec.containers[0].env[0].value}",
         ),
       ).toBe("db/0/registry.example.com/app:3/blue");
     });

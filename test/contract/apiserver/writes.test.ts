@@ -332,7 +332,10 @@ contract("writes", (subject) => {
     ).toBe(422);
   });
 
-  const misspelt = `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"misspelt","labels":{"a":"1","a":"2"}},"spec":{"replica":2,"replicas":1,"replicas":3,"selector":{"matchLabels":{"app":"m"}},"template":{"metadata":{"labels":{"app":"m"}},"spec":{"containers":[{"name":"c","image":"i","imagePullPolice":"Always"}]}}}}`;
+  const misspelt =
+    `{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"misspelt","labels":{"a":"1","a":"2"}},` +
+    `"spec":{"replica":2,"replicas":1,"replicas":3,"selector":{"matchLabels":{"app":"m"}},"template":{"metadata":` +
+    `{"labels":{"app":"m"}},"spec":{"containers":[{"name":"c","image":"i","imagePullPolice":"Always"}]}}}}`;
   const complaints = [
     'duplicate field "metadata.labels.a"',
     'unknown field "spec.replica"',

@@ -28,7 +28,9 @@ test("a directory with a running fleet is rejected, with its process, its addres
 
   await expect(refuseSecondStart(data)).rejects.toMatchObject({
     code: "AlreadyRunning",
-    message: `'flotilla apiserver' is already running in ${data} (pid ${OTHER}, ${url}); use that one, stop it with 'kill ${OTHER}', or choose another directory with --data DIR`,
+    message:
+      `'flotilla apiserver' is already running in ${data} (pid ${OTHER}, ${url}); use that one, stop it with ` +
+      `'kill ${OTHER}', or choose another directory with --data DIR`,
   });
 });
 

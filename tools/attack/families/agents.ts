@@ -209,7 +209,9 @@ const foreignObjects: Attack = {
 };
 
 const HOSTILE_STATUSES: readonly string[] = [
-  '{"kubernetesVersion":"__proto__","nodeSummary":{"totalNum":-5,"readyNum":2147483647},"__proto__":{"polluted":1},"conditions":[{"type":"Ready","status":"True","reason":"x","message":"x","lastTransitionTime":"2030-01-01T00:00:00Z"}]}',
+  '{"kubernetesVersion":"__proto__","nodeSummary":{"totalNum":-5,"readyNum":2147483647},"__proto__":' +
+    '{"polluted":1},"conditions":[{"type":"Ready","status":"True","reason":"x","message":"x",' +
+    '"lastTransitionTime":"2030-01-01T00:00:00Z"}]}',
   '{"resourceSummary":{"allocatable":{"cpu":"-1","memory":"1e300"},"allocated":{"cpu":"9223372036854775807"}}}',
   '{"conditions":"x"}',
   `{"apiEnablements":[${Array(20_000).fill('{"groupVersion":"a/v1","resources":[]}').join(",")}]}`,

@@ -33,8 +33,12 @@ const endless =
   };
 
 let pods = 0;
-const podEvent = (): string =>
-  `${JSON.stringify({ type: "ADDED", object: { apiVersion: "v1", kind: "Pod", metadata: { name: `p${pods++}`, namespace: "flood", uid: `u${pods}`, resourceVersion: String(pods) }, spec: { containers: [{ name: "main", image: "x" }] } } })}\n`;
+function podEvent(): string {
+  const name = `p${pods++}`;
+  const metadata = { name, namespace: "flood", uid: `u${pods}`, resourceVersion: String(pods) };
+  const spec = { containers: [{ name: "main", image: "x" }] };
+  return `${JSON.stringify({ type: "ADDED", object: { apiVersion: "v1", kind: "Pod", metadata, spec } })}\n`;
+}
 const podEvents = (): string => Array.from({ length: 100 }, podEvent).join("");
 
 /** Only watches misbehave. */
@@ -169,7 +173,8 @@ async function attackAs(world: World, mode: Mode): ReturnType<Attack["run"]> {
   return verdictOf(
     tried,
     failures,
-    `${WELL_BEHAVED} had each change within ${Math.round(Math.max(...during))} ms (before: ${Math.round(Math.max(...quiet))} ms); hostile member: Ready=${ready.slice(0, 120)}`,
+    `${WELL_BEHAVED} had each change within ${Math.round(Math.max(...during))} ms (before: ` +
+      `${Math.round(Math.max(...quiet))} ms); hostile member: Ready=${ready.slice(0, 120)}`,
   );
 }
 

@@ -61,10 +61,36 @@ const WORDS = [
   "%",
 ];
 const SCRIPTS = [
-  "function F(o)\n  local n = 0\n  for _, c in ipairs(o.spec.template.spec.containers) do\n    if c.ports ~= nil then n = n + #c.ports end\n  end\n  o.status = { ports = n, name = o.metadata.name .. '-x' }\n  return o\nend",
-  "local kube = require('kube')\nfunction F(o)\n  local r = kube.accuratePodRequirements(o.spec.template)\n  if r == nil then return o.spec.replicas end\n  return o.spec.replicas, r, kube.getPodDependencies(o.spec.template, o.metadata.namespace)\nend",
-  "function F(o)\n  local s = ''\n  for k, v in pairs(o.metadata.labels) do s = s .. k .. '=' .. v .. ';' end\n  local t = {}\n  for w in s:gmatch('[^;]+') do t[#t + 1] = w:upper() end\n  table.sort(t, function(a, b) return a > b end)\n  return table.concat(t, ','), string.format('%5.2f|%q|%x', 1.5, s, #t)\nend",
-  "function F(o)\n  local ok, e = pcall(function() return o.missing.field end)\n  local i = 0\n  ::again::\n  i = i + 1\n  if i < 3 then goto again end\n  return ok, e, i, select('#', unpack({1, 2, nil, 4}))\nend",
+  "function F(o)\n" +
+    "  local n = 0\n" +
+    "  for _, c in ipairs(o.spec.template.spec.containers) do\n" +
+    "    if c.ports ~= nil then n = n + #c.ports end\n" +
+    "  end\n" +
+    "  o.status = { ports = n, name = o.metadata.name .. '-x' }\n" +
+    "  return o\n" +
+    "end",
+  "local kube = require('kube')\n" +
+    "function F(o)\n" +
+    "  local r = kube.accuratePodRequirements(o.spec.template)\n" +
+    "  if r == nil then return o.spec.replicas end\n" +
+    "  return o.spec.replicas, r, kube.getPodDependencies(o.spec.template, o.metadata.namespace)\n" +
+    "end",
+  "function F(o)\n" +
+    "  local s = ''\n" +
+    "  for k, v in pairs(o.metadata.labels) do s = s .. k .. '=' .. v .. ';' end\n" +
+    "  local t = {}\n" +
+    "  for w in s:gmatch('[^;]+') do t[#t + 1] = w:upper() end\n" +
+    "  table.sort(t, function(a, b) return a > b end)\n" +
+    "  return table.concat(t, ','), string.format('%5.2f|%q|%x', 1.5, s, #t)\n" +
+    "end",
+  "function F(o)\n" +
+    "  local ok, e = pcall(function() return o.missing.field end)\n" +
+    "  local i = 0\n" +
+    "  ::again::\n" +
+    "  i = i + 1\n" +
+    "  if i < 3 then goto again end\n" +
+    "  return ok, e, i, select('#', unpack({1, 2, nil, 4}))\n" +
+    "end",
 ];
 /** Lower than usual, so that thousands of endless programs end soon. */
 const BUDGET = { ...DEFAULT_BUDGET, ticks: 50_000, bytes: 4 * 1024 * 1024 };

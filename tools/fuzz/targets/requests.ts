@@ -53,7 +53,12 @@ const PLURALS = new Map([
 /** Checks only that the response is valid: a Status for a failure, and no internal error. */
 function problemOf({ status, text, failures, headers }: CoreAnswer): string | undefined {
   if (failures.length > 0)
-    return `internal error: ${failures.map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure)).join("; ")}`;
+    return (
+      "internal error: " +
+      failures
+        .map((failure) => (isObject(failure) && (failure as { error?: Error }).error?.stack) || JSON.stringify(failure))
+        .join("; ")
+    );
   for (const value of Object.values(headers).flat())
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) return `invalid HTTP header: ${JSON.stringify(value)}`;
   if (status < 400 || !text.startsWith("{")) return undefined;
@@ -269,7 +274,9 @@ export const patches = defineTarget({
           ),
         )
       : JSON.stringify(changed);
-    const path = `${collectionOf(base)}/${base.metadata.name}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}${chance.oneIn(2) && type.includes("apply") ? "&force=true" : ""}`;
+    const path =
+      `${collectionOf(base)}/${base.metadata.name}?dryRun=All&fieldManager=fuzz&${chance.pick(VALIDATIONS)}` +
+      (chance.oneIn(2) && type.includes("apply") ? "&force=true" : "");
     return {
       method: "PATCH",
       path,

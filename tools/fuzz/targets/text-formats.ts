@@ -333,7 +333,9 @@ export const pattern = defineTarget({
 /** Patterns with large, always different state sets, with texts on which that shows. */
 function largeRepeats(chance: Chance): { pattern: string; text: string } {
   const part = (): string =>
-    `${chance.pick(["[ab]*a", "(a|b)*b", "a?", "(?:ab|ba)*", "\\b[ab ]*a", ""])}${chance.pick(["[ab]", ".", "(a|b)", "a?", "\\w", "(?i)[A-B]"])}{${chance.pick(["", "", "0,", "1,"])}${chance.oneIn(2) ? 1 + chance.below(1000) : chance.size(100)}}`;
+    chance.pick(["[ab]*a", "(a|b)*b", "a?", "(?:ab|ba)*", "\\b[ab ]*a", ""]) +
+    `${chance.pick(["[ab]", ".", "(a|b)", "a?", "\\w", "(?i)[A-B]"])}{${chance.pick(["", "", "0,", "1,"])}` +
+    `${chance.oneIn(2) ? 1 + chance.below(1000) : chance.size(100)}}`;
   const parts = chance.list(1 + chance.below(3), part).join("");
   const pattern = chance.oneIn(4) ? `(${parts}){${chance.size(20)}}` : parts;
   const text = chance

@@ -41,7 +41,8 @@ const kinds: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
 const FULL_NODES =
   "A node without a free pod slot is skipped and later nodes are counted. Karmada stops counting at the first such node.";
 const NOTATIONS =
-  "A quantity has the same value in both notations. Karmada counts decimal ones (100M) in thousandths and binary ones (1Gi) in units, so that a request next to the other notation counts a thousandfold, or as zero.";
+  "A quantity has the same value in both notations. Karmada counts decimal ones (100M) in thousandths and " +
+  "binary ones (1Gi) in units, so that a request next to the other notation counts a thousandfold, or as zero.";
 
 const OVERFLOW = "Karmada's number of sets does not fit into 32 bits and becomes negative.";
 

@@ -63,7 +63,8 @@ function run(input: JsonObject): JsonObject {
 const ALL_MAY_FAIL =
   "maxFailures above the number of clusters tolerates the failure of all of them. OCM treats such a number as zero.";
 const ONE_GROUP_AT_A_TIME =
-  "A group waits for every progressing cluster of earlier groups. OCM subtracts timed-out clusters from that number although it does not include them, and may start the next group too early.";
+  "A group waits for every progressing cluster of earlier groups. OCM subtracts timed-out clusters from that " +
+  "number although it does not include them, and may start the next group too early.";
 
 function reasonFor({ input = {}, want = {} }: GoldenCase): string | undefined {
   const { type, progressive, progressivePerGroup } = input["strategy"] as unknown as RolloutStrategy;

@@ -66,12 +66,16 @@ function permutations<T>(items: readonly T[]): T[][] {
 
 const REASONS = {
   spread:
-    "Flotilla also spreads over zones, providers and labels. Karmada rejects such a constraint without one on clusters or regions, and otherwise ignores its number of groups.",
+    "Flotilla also spreads over zones, providers and labels. Karmada rejects such a constraint without one on " +
+    "clusters or regions, and otherwise ignores its number of groups.",
   maximum:
     "A constraint without maxGroups has no upper limit. Karmada treats it as zero: no cluster is found, or fewer than minGroups requires.",
   minimum:
-    "A region constraint without minGroups means one region, which is the admission default. Karmada divides by zero and weighs regions without their available replicas, or finds none.",
-  room: "The clusters that Karmada chooses in its regions have too few available replicas, and it fails. Flotilla searches for others that satisfy the same constraints.",
+    "A region constraint without minGroups means one region, which is the admission default. Karmada divides " +
+    "by zero and weighs regions without their available replicas, or finds none.",
+  room:
+    "The clusters that Karmada chooses in its regions have too few available replicas, and it fails. Flotilla " +
+    "searches for others that satisfy the same constraints.",
   overflow: "Karmada adds up available replicas in 32 bits, so that clusters without a limit have a negative sum.",
 } as const;
 

@@ -60,7 +60,10 @@ export function* membersAreBack(state: SettledState): Iterable<Finding> {
       if (others.length > 0)
         yield {
           invariant: "after a rollback members have the revision before",
-          details: `${newest.metadata.name} is ${newest.status?.phase}, and ${member} has ${others.map(({ metadata, spec }) => `${metadata.name} with ${spec.containers[0].image}`).join(", ")} instead of ${wanted}`,
+          details:
+            `${newest.metadata.name} is ${newest.status?.phase}, and ${member} has ` +
+            `${others.map(({ metadata, spec }) => `${metadata.name} with ${spec.containers[0].image}`).join(", ")} ` +
+            `instead of ${wanted}`,
         };
     }
   }

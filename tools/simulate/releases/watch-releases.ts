@@ -108,7 +108,9 @@ export function createReleaseWatch({ hub, members, names, isSteady, now, report 
       report({
         invariant: "no pod is updated beyond the open waves",
         atMs: now(),
-        details: `${pods.length} pods of ${kind.toLowerCase()}/${TARGETS[kind].name} run ${last.image}, and the wave ${wave?.name ?? "before the first"} is open: ${list(beyond)}`,
+        details:
+          `${pods.length} pods of ${kind.toLowerCase()}/${TARGETS[kind].name} run ${last.image}, and the wave ` +
+          `${wave?.name ?? "before the first"} is open: ${list(beyond)}`,
       });
   }
 

@@ -28,7 +28,9 @@ function typedPatchError(applied: JsonObject, problem: string): ApiError {
   const metadata = isObject(applied["metadata"]) ? applied["metadata"] : {};
   const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
   const apiVersion = text(applied["apiVersion"]);
-  const shown = `${text(metadata["namespace"])}/${text(metadata["name"])}; ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${text(applied["kind"])}`;
+  const shown =
+    `${text(metadata["namespace"])}/${text(metadata["name"])}; ` +
+    `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${text(applied["kind"])}`;
   return patchFailed(`failed to create typed patch object (${shown}): ${problem}`);
 }
 
@@ -108,7 +110,8 @@ function checkList(list: readonly Json[], schema: Schema, path: string, walk: Wa
     if (type === "map" && !builtIn && element.startsWith("i:")) {
       const keys = (schema["x-kubernetes-list-map-keys"] ?? []).map((key) => JSON.stringify(key)).join(" ");
       errors.push(
-        `${path}: element ${index}: associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`,
+        `${path}: element ${index}: associative list with keys has an element that omits all key fields ` +
+          `[${keys}] (and doesn't have default values for any key fields)`,
       );
       continue;
     }

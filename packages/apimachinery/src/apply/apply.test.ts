@@ -222,7 +222,11 @@ describe("a conflict", () => {
     expect(() =>
       apply({ data: { a: "2", b: "2" }, spec: { ports: [{ port: 80, name: "y" }] } }, { live, manager: "beta" }),
     ).toThrow(
-      'Apply failed with 3 conflicts: conflicts with "alpha":\n- .data.a\n- .data.b\nconflicts with "edit" using v1:\n- .spec.ports[port=80,protocol="TCP"].name',
+      'Apply failed with 3 conflicts: conflicts with "alpha":\n' +
+        "- .data.a\n" +
+        "- .data.b\n" +
+        'conflicts with "edit" using v1:\n' +
+        '- .spec.ports[port=80,protocol="TCP"].name',
     );
   });
 

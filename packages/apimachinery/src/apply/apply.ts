@@ -177,7 +177,10 @@ function conflictError(conflicts: readonly Conflict[]): Error {
 }
 
 function describe({ manager, operation, apiVersion, subresource }: Owner): string {
-  return `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ""}${operation === "Update" ? ` using ${apiVersion}` : ""}`;
+  return (
+    `${JSON.stringify(manager)}${subresource ? ` with subresource ${JSON.stringify(subresource)}` : ""}` +
+    (operation === "Update" ? ` using ${apiVersion}` : "")
+  );
 }
 
 function lastAppliedOf(object: JsonObject | undefined): string | undefined {

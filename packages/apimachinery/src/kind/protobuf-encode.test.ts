@@ -17,7 +17,10 @@ const recorded: Record<string, { body: string; table: string; object: JsonObject
     object: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0, propagationPolicy: "Foreground" },
   },
   "numbers and names in one field": {
-    body: "azhzAAoNCgJ2MRIHU2VydmljZRKTAQolCgNzdmMSABoGe3tOU319IgAqADIAOABCAFoKCgNhcHASA3N2YxJmChsKBzgwLTgwODASA1RDUBhQIgcIABCQPxoAKAAKIgoJNDQzLWh0dHBzEgNUQ1AYuwMiCwgBEAAaBWh0dHBzKAASCgoDYXBwEgNzdmMaACIJQ2x1c3RlcklQOgBCAFIAWgBgAGgAGgIKABoAIgA=",
+    body:
+      "azhzAAoNCgJ2MRIHU2VydmljZRKTAQolCgNzdmMSABoGe3tOU319IgAqADIAOABCAFoKCgNhcHASA3N2YxJmChsKBzgwLTgwODASA1RDUB" +
+      "hQIgcIABCQPxoAKAAKIgoJNDQzLWh0dHBzEgNUQ1AYuwMiCwgBEAAaBWh0dHBzKAASCgoDYXBwEgNzdmMaACIJQ2x1c3RlcklQOgBCAFIA" +
+      "WgBgAGgAGgIKABoAIgA=",
     table: "core-v1",
     object: {
       apiVersion: "v1",
@@ -34,7 +37,10 @@ const recorded: Record<string, { body: string; table: string; object: JsonObject
     },
   },
   "times in seconds, and embedded structs": {
-    body: "azhzAAoLCgJ2MRIFRXZlbnQSjgEKEQoBYRIAGgAiACoAMgA4AEIAEkUKA1BvZBIGe3tOU319GgFwIiQxMTExMTExMS0yMjIyLTMzMzMtNDQ0NC01NTU1NTU1NTU1NTUqAnYxMgE1OgZzcGVjLngaAVIiAW0qBgoBYxIBaDIICICByKwGEAA6CAiApM2sBhAAQANKBk5vcm1hbFIAYgByAHoAGgAiAA==",
+    body:
+      "azhzAAoLCgJ2MRIFRXZlbnQSjgEKEQoBYRIAGgAiACoAMgA4AEIAEkUKA1BvZBIGe3tOU319GgFwIiQxMTExMTExMS0yMjIyLTMzMzMtND" +
+      "Q0NC01NTU1NTU1NTU1NTUqAnYxMgE1OgZzcGVjLngaAVIiAW0qBgoBYxIBaDIICICByKwGEAA6CAiApM2sBhAAQANKBk5vcm1hbFIAYgBy" +
+      "AHoAGgAiAA==",
     table: "core-v1",
     object: {
       apiVersion: "v1",

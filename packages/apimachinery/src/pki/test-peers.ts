@@ -186,7 +186,14 @@ policy = every_attribute
 x509_extensions = none
 [none]
 [every_attribute]
-${["countryName", "organizationName", "organizationalUnitName", "localityName", "stateOrProvinceName", "commonName", "serialNumber", "title"].map((name) => `${name} = optional`).join("\n")}
+countryName = optional
+organizationName = optional
+organizationalUnitName = optional
+localityName = optional
+stateOrProvinceName = optional
+commonName = optional
+serialNumber = optional
+title = optional
 `;
 
 async function readOpenssl(inputs: readonly PkiInput[], folder: string): Promise<Result[]> {

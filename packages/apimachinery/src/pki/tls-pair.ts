@@ -44,7 +44,10 @@ export function tlsPairProblem(certificateText: string, keyText: string): string
     if (keyBlocks.length === 0) return "tls: failed to find any PEM data in key input";
     if (keyBlocks.length === 1 && keyBlocks[0]?.type === "CERTIFICATE")
       return "tls: found a certificate rather than a key in the PEM for the private key";
-    return `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: ${typesOf(keyBlocks)}`;
+    return (
+      `tls: failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of ` +
+      `the following types: ${typesOf(keyBlocks)}`
+    );
   }
   const parsed = read(() => new X509Certificate(certificate.pem));
   if (!parsed) return "x509: malformed certificate";

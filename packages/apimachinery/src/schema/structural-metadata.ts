@@ -99,7 +99,10 @@ function typeProblem(key: string, schema: Schema, value: Json): string {
   const invalidField = inner
     ? (Object.values(value as object) as Json[]).find((item) => item !== null && !hasType(inner, item))
     : value;
-  return `json: cannot unmarshal ${jsonTypeName(invalidField ?? value)} into Go struct field ObjectMeta.${key} of type ${GO_TYPES[(inner ?? schema).type ?? ""] ?? "v1.ObjectMeta"}`;
+  return (
+    `json: cannot unmarshal ${jsonTypeName(invalidField ?? value)} into Go struct field ObjectMeta.${key} of ` +
+    `type ${GO_TYPES[(inner ?? schema).type ?? ""] ?? "v1.ObjectMeta"}`
+  );
 }
 
 function fits(key: string, schema: Schema, value: Json): boolean {

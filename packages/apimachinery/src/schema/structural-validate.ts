@@ -354,7 +354,8 @@ function checkJunctors(schema: Schema, value: Json, walk: ValidationWalk): void 
     const passed = trials.filter(({ errors }) => errors.length === 0);
     if (passed.length !== 1) {
       walk.remark(
-        `${quoteText(walk.path())} must validate one and only one schema (oneOf). ${passed.length === 0 ? "Found none valid" : `Found ${passed.length} valid alternatives`}`,
+        `${quoteText(walk.path())} must validate one and only one schema (oneOf). ` +
+          (passed.length === 0 ? "Found none valid" : `Found ${passed.length} valid alternatives`),
       );
     }
     if (passed.length <= 1) take(walk, passed[0] ?? closest(trials));

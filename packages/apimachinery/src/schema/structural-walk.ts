@@ -64,7 +64,8 @@ export class ValidationWalk implements NumberReport {
         field.invalid(
           this.errorPath(),
           field.shown("..."),
-          `${this.path()} in body cannot be checked: the alternatives of the schema (anyOf, oneOf, allOf, not) are tried more than ${MAX_TRIALS} times for this object`,
+          `${this.path()} in body cannot be checked: the alternatives of the schema (anyOf, oneOf, allOf, not) ` +
+            `are tried more than ${MAX_TRIALS} times for this object`,
         ),
       );
     const walk = new ValidationWalk(this.root, this.base, this.ratchets, this);

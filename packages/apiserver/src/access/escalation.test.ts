@@ -29,7 +29,9 @@ describe("a user who writes a role", () => {
     ).toMatchObject({
       code: 403,
       message:
-        'roles.rbac.authorization.k8s.io "bad" is forbidden: user "ann" (groups=["system:authenticated"]) is attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], Verbs:["get"]}',
+        'roles.rbac.authorization.k8s.io "bad" is forbidden: user "ann" (groups=["system:authenticated"]) is ' +
+        'attempting to grant RBAC permissions not currently held:\n{APIGroups:[""], Resources:["secrets"], ' +
+        'Verbs:["get"]}',
     });
   });
 

@@ -102,7 +102,8 @@ function confirmHeld(deps: Dependencies, review: Review<Granting>, rules: Rules)
   if (parts > MAX_PARTS)
     throw refusal(
       review,
-      `the rules name ${parts} combinations of verb and resource, but at most ${MAX_PARTS} are compared with the rules of user ${JSON.stringify(user.name)}; name fewer, or use "*"`,
+      `the rules name ${parts} combinations of verb and resource, but at most ${MAX_PARTS} are compared with ` +
+        `the rules of user ${JSON.stringify(user.name)}; name fewer, or use "*"`,
     );
   const held = deps.authorizer.rulesFor(clusterOf(deps, review), user, namespace);
   const lacking = uncovered(held.rules, rules);
@@ -111,7 +112,8 @@ function confirmHeld(deps: Dependencies, review: Review<Granting>, rules: Rules)
     held.missing.length === 0 ? "" : `; resolution errors: [${describeMissing(held.missing, kind.plural)}]`;
   throw refusal(
     review,
-    `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC permissions not currently held:\n${describeRules(lacking).join("\n")}${unresolved}`,
+    `user ${JSON.stringify(user.name)} (groups=${quoteList(user.groups)}) is attempting to grant RBAC ` +
+      `permissions not currently held:\n${describeRules(lacking).join("\n")}${unresolved}`,
   );
 }
 

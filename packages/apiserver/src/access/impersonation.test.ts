@@ -106,7 +106,9 @@ describe("other users need the right to impersonate", () => {
   test("and the error names the constrained right that is missing", async () => {
     const denied = (mode: string): JsonObject => ({
       code: 403,
-      message: `selfsubjectreviews.authentication.k8s.io is forbidden: User "ann" cannot impersonate-on:${mode}:create resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
+      message:
+        `selfsubjectreviews.authentication.k8s.io is forbidden: User "ann" cannot impersonate-on:${mode}:create ` +
+        `resource "selfsubjectreviews" in API group "authentication.k8s.io" at the cluster scope`,
     });
 
     expect(await refusal({ "impersonate-user": "jane" })).toMatchObject(denied("user-info"));

@@ -1,7 +1,8 @@
 /**
  * Impersonation: `kubectl --as`, `--as-group`, and proxies that pass on their caller's identity.
  *
- * The controllers of the server cannot be impersonated. Five modes can allow other impersonation. The constrained modes need a right on the impersonated user and another on the
+ * The controllers of the server cannot be impersonated. Five modes can allow other impersonation. The constrained modes
+ * need a right on the impersonated user and another on the
  * action (`impersonate-on:<mode>:<verb>`). The legacy mode needs `impersonate` on each name, group, uid and extra, and
  * then allows every action. The first matching mode wins; when none matches, the caller receives the error of the first
  * mode.

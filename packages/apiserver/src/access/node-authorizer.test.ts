@@ -213,7 +213,8 @@ describe("the Node authorizer", () => {
 
     expect(code).toBe(403);
     expect(body.message).toBe(
-      `secrets "of-n2" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in the namespace "default": no relationship found between node 'n1' and this object`,
+      `secrets "of-n2" is forbidden: User "system:node:n1" cannot get resource "secrets" in API group "" in ` +
+        `the namespace "default": no relationship found between node 'n1' and this object`,
     );
   });
 

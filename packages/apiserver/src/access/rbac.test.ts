@@ -83,7 +83,8 @@ describe("roles and bindings", () => {
     await server.make(`${RBAC}/namespaces/default/rolebindings`, bindingTo("b", { kind: "Role", name: "gone" }));
 
     expect((await server.ask(ANN, "GET", MAPS)).body.message).toBe(
-      'configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" in the namespace "default": RBAC: role.rbac.authorization.k8s.io "gone" not found',
+      'configmaps is forbidden: User "ann" cannot list resource "configmaps" in API group "" in the namespace ' +
+        '"default": RBAC: role.rbac.authorization.k8s.io "gone" not found',
     );
   });
 });

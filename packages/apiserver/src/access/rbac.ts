@@ -43,7 +43,10 @@ class AllowedBy implements Decision {
       namespace === undefined
         ? `ClusterRoleBinding ${JSON.stringify(name)}`
         : `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}`;
-    return `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ${subject ? describeSubject(subject, namespace) : "an unknown subject"}`;
+    return (
+      `RBAC: allowed by ${binding} of ${role.kind} ${JSON.stringify(role.name)} to ` +
+      (subject ? describeSubject(subject, namespace) : "an unknown subject")
+    );
   }
 }
 

@@ -309,7 +309,8 @@ async function mark(
       throw conflict(
         { group: "", resource: "Pod" },
         name,
-        `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${textOf(what === "UID" ? metadata.uid : current)}). The object might have been ${why}`,
+        `the ${what} in the precondition (${wanted}) does not match the ${what} in record ` +
+          `(${textOf(what === "UID" ? metadata.uid : current)}). The object might have been ${why}`,
       );
     };
     if (uid !== undefined && uid !== metadata.uid) refuse("UID", uid, "deleted and then recreated");

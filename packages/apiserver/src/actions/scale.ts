@@ -211,7 +211,8 @@ function appliedScale(
   // kube-apiserver does not support this for custom resources and returns this error.
   if (!served.resource.kind.builtIn)
     throw plainError(
-      `failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an invalid group/version: autoscaling/v1`,
+      `failed to convert new object (${namespace}/${name}; autoscaling/v1, Kind=Scale) to proper version: ` +
+        "request to convert CR to an invalid group/version: autoscaling/v1",
     );
   const scale = applyConfiguration({
     live,

@@ -66,7 +66,8 @@ test("a bound claim can be expanded when its class allows it", async () => {
   const [fixed, elastic] = [await grow("fixed"), await grow("elastic")];
 
   expect(fixed.body.message).toBe(
-    'persistentvolumeclaims "c-fixed" is forbidden: only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize',
+    'persistentvolumeclaims "c-fixed" is forbidden: only dynamically provisioned pvc can be resized and the ' +
+      "storageclass that provisions the pvc must support resize",
   );
   expect(elastic.status).toBe(200);
 });

@@ -70,7 +70,8 @@ test("admin access to devices is granted only in namespaces that allow it", asyn
   const created = await create(server, { adminAccess: true }, "admin");
 
   expect(refused.body.message).toContain(
-    "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace",
+    "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices requires the " +
+      "`resource.kubernetes.io/admin-access: true` label on the containing namespace",
   );
   expect(created.status).toBe(201);
 });
@@ -83,7 +84,10 @@ test("the right to write the status is not enough to allocate a claim", async ()
   const bound = await patchStatus(server, { allocation }, "scheduler");
 
   expect(refused.body.message).toContain(
-    'status.allocation: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="patch" permission: resourceclaims.resource.k8s.io is forbidden: User "anybody" cannot patch resource "resourceclaims/binding" in API group "resource.k8s.io" at the cluster scope',
+    "status.allocation: Forbidden: changing status.allocation or status.reservedFor requires " +
+      'resource="resourceclaims/binding", verb="patch" permission: resourceclaims.resource.k8s.io is forbidden: ' +
+      'User "anybody" cannot patch resource "resourceclaims/binding" in API group "resource.k8s.io" at the ' +
+      "cluster scope",
   );
   expect(bound.status).toBe(200);
 });
@@ -97,7 +101,8 @@ test("a driver may report only on its own devices", async () => {
   const reported = await patchStatus(server, { devices: [device] }, "driver");
 
   expect(refused.body.message).toContain(
-    'status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", verb="[arbitrary-node:patch]" permission: resourceclaims.resource.k8s.io "d.example.com" is forbidden',
+    'status.devices: Forbidden: changing status.devices requires resource="resourceclaims/driver", ' +
+      'verb="[arbitrary-node:patch]" permission: resourceclaims.resource.k8s.io "d.example.com" is forbidden',
   );
   expect(reported.status).toBe(200);
 });

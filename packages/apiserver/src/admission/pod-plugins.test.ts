@@ -116,7 +116,8 @@ test("a priority class sets the pod's priority, which cannot be chosen freely", 
   expect(specOf(high.body)).toMatchObject({ priority: 1000, preemptionPolicy: "Never" });
   expect(specOf(plain.body)).toMatchObject({ priority: 0, preemptionPolicy: "PreemptLowerPriority" });
   expect(chosen.body.message).toBe(
-    'pods "r" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name',
+    'pods "r" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority ' +
+      "admission controller computed 0 from the given PriorityClass name",
   );
   expect(unknown.body.message).toBe('pods "s" is forbidden: no PriorityClass with name none was found');
 });

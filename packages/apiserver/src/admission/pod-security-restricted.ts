@@ -65,7 +65,9 @@ function restrictedVolumes({ spec }: ExaminedPod): Violation | undefined {
   const types = sorted(bad.map(typeOf));
   return {
     reason: "restricted volume types",
-    detail: `${plural("volume", bad.length)} ${quoted(bad.map(({ name }) => name))} ${plural("uses", bad.length, "use")} ${plural("restricted volume type", types.length)} ${quoted(types)}`,
+    detail:
+      `${plural("volume", bad.length)} ${quoted(bad.map(({ name }) => name))} ` +
+      `${plural("uses", bad.length, "use")} ${plural("restricted volume type", types.length)} ${quoted(types)}`,
   };
 }
 

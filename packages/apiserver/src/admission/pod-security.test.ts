@@ -77,7 +77,9 @@ describe("a pod", () => {
 
     expect(answered.status).toBe(201);
     expect(warningsOf(answered)).toEqual([
-      'would violate PodSecurity "restricted:v1.18": allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)',
+      'would violate PodSecurity "restricted:v1.18": allowPrivilegeEscalation != false (container "c" must set ' +
+        'securityContext.allowPrivilegeEscalation=false), runAsNonRoot != true (pod or container "c" must set ' +
+        "securityContext.runAsNonRoot=true)",
     ]);
   });
 
@@ -309,7 +311,8 @@ const rules: [level: "baseline" | "restricted", version: string, spec: Spec, wan
     "restricted",
     "latest",
     restricted({ capabilities: { add: ["CHOWN"] } }),
-    'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container "c" must not include "CHOWN" in securityContext.capabilities.add)',
+    'unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]; container ' +
+      '"c" must not include "CHOWN" in securityContext.capabilities.add)',
   ],
   [
     "restricted",

@@ -43,12 +43,14 @@ function withPriority(review: Review<Pod>): DeepReadonly<Pod> {
   const { name, value, preemptionPolicy } = found;
   if (spec.priority !== undefined && spec.priority !== value) {
     throw refuse(
-      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission controller computed ${value} from the given PriorityClass name`,
+      `the integer value of priority (${spec.priority}) must not be provided in pod spec; priority admission ` +
+        `controller computed ${value} from the given PriorityClass name`,
     );
   }
   if (preemptionPolicy && spec.preemptionPolicy && spec.preemptionPolicy !== preemptionPolicy) {
     throw refuse(
-      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
+      `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; ` +
+        `priority admission controller computed ${preemptionPolicy} from the given PriorityClass name`,
     );
   }
   return {

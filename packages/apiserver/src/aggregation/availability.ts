@@ -17,7 +17,8 @@ import type { RemoteService } from "./remote-service.ts";
 export type Verdict = Pick<ApiServiceCondition, "status" | "reason" | "message">;
 
 const AGGREGATED =
-  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json";
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;" +
+  "v=v2beta1;as=APIGroupDiscoveryList,application/json";
 
 const no = (reason: string, message: string): Verdict => ({ status: "False", reason, message });
 

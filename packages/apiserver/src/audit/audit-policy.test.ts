@@ -122,7 +122,8 @@ describe("bodies that are secrets are recorded only where a rule names the resou
 
 test("stages and managedFields of a rule come on top of those of the policy", () => {
   const policy = policyOf(
-    "omitStages: [RequestReceived]\nomitManagedFields: true\nrules: [{level: Request, verbs: [get], omitStages: [ResponseStarted], omitManagedFields: false}, {level: Request}]",
+    "omitStages: [RequestReceived]\nomitManagedFields: true\nrules: [{level: Request, verbs: [get], " +
+      "omitStages: [ResponseStarted], omitManagedFields: false}, {level: Request}]",
   );
 
   const [own, plain] = [policy.decide(asked("pods")), policy.decide(asked("pods", { verb: "list" }))];

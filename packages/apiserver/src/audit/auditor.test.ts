@@ -222,7 +222,8 @@ describe("patches of admission webhooks", () => {
   const TOKEN = "dG9rZW4=";
   const begin = (resource: string, { group = "", subresource }: { group?: string; subresource?: string } = {}) => {
     const { auditor, events } = createLog(
-      `omitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: "${group}", resources: ["${resource}"${subresource === undefined ? "" : `, "${resource}/${subresource}"`}]}]}]`,
+      `omitStages: [RequestReceived]\nrules: [{level: Request, resources: [{group: "${group}", resources: ` +
+        `["${resource}"${subresource === undefined ? "" : `, "${resource}/${subresource}"`}]}]}]`,
     );
     const audit = auditor.begin({
       id: "1",

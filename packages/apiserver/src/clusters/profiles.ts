@@ -123,7 +123,8 @@ export function createProfileLayer(name: string, profile: Profile): ProfileLayer
     const resource = resourceOf({ group, kind });
     invariant(
       resource && resource.storage.version === version,
-      `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} must be of a kind that the profile serves, in its storage version`,
+      `the bootstrap object ${object.apiVersion} ${kind} ${object.metadata.name} of profile ${name} must be of ` +
+        "a kind that the profile serves, in its storage version",
     );
     const { namespace, name: objectName } = object.metadata;
     if (resource.namespaced) namespaces.add(`${resource.prefix}${namespace ?? ""}`);

@@ -375,7 +375,9 @@ describe("a custom object", () => {
     },
     "is validated by CEL rules only when the rest is valid": {
       spec: { size: "x" },
-      want: "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+      want:
+        "<nil>: Invalid value: null: some validation rules were not checked because the object was invalid; " +
+        "correct the existing errors to complete validation",
     },
     "cannot be scaled below zero": {
       spec: { replicas: -1 },

@@ -137,6 +137,10 @@ function* finalizerWarnings(metadata: JsonObject, before: JsonObject | undefined
     const about = `metadata.finalizers: ${quoteText(finalizer)}: `;
     for (const problem of labelKeyProblems(finalizer)) yield about + problem;
     if (finalizer.includes("/") || STANDARD_FINALIZERS.has(finalizer)) continue;
-    yield `${about}prefer a domain-qualified finalizer name ${finalizer.includes(".") ? "including a path (/) " : ""}to avoid accidental conflicts with other finalizer writers`;
+    yield (
+      `${about}prefer a domain-qualified finalizer name ` +
+        `${finalizer.includes(".") ? "including a path (/) " : ""}to avoid accidental conflicts with other ` +
+        "finalizer writers"
+    );
   }
 }

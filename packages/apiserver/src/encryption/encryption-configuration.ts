@@ -124,7 +124,8 @@ function providersOf(
     const bytes = Buffer.from(secret, "base64");
     if (!sizes.has(bytes.length) || bytes.toString("base64").replace(/=+$/, "") !== secret.trim().replace(/=+$/, ""))
       throw new ConfigurationError(
-        `${place}.secret: Invalid value: must be ${type === "secretbox" ? "32" : "16, 24 or 32"} random bytes in base64; 'head -c 32 /dev/urandom | base64' makes one`,
+        `${place}.secret: Invalid value: must be ${type === "secretbox" ? "32" : "16, 24 or 32"} random bytes ` +
+          "in base64; 'head -c 32 /dev/urandom | base64' makes one",
       );
     return CIPHERS[type](name, bytes);
   });

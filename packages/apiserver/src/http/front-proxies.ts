@@ -41,7 +41,8 @@ export function createFrontProxies(settings: FrontProxySettings, ownCa: string |
   const own = ownCa === undefined ? [] : certificatesIn(ownCa);
   if (authorities.some(({ publicKey }) => own.some((each) => publicKey.equals(each.publicKey))))
     throw new ConfigurationError(
-      "--requestheader-client-ca-file: it has the authority that signs the clients of this server; every client could name any user. Sign proxies with another one",
+      "--requestheader-client-ca-file: it has the authority that signs the clients of this server; every " +
+        "client could name any user. Sign proxies with another one",
     );
   if (settings.usernameHeaders.length === 0)
     throw new ConfigurationError("--requestheader-username-headers: Required value: name a header");

@@ -10,7 +10,8 @@ export const META_DESCRIPTIONS: Readonly<Record<string, Readonly<Record<string, 
     deletionGracePeriodSeconds:
       "DeletionGracePeriodSeconds is the number of seconds the object has to terminate gracefully; set when its deletion is requested.",
     deletionTimestamp:
-      "DeletionTimestamp is the time after which the object is deleted; set when its deletion is requested. The object is not removed before its finalizers are.",
+      "DeletionTimestamp is the time after which the object is deleted; set when its deletion is requested. " +
+      "The object is not removed before its finalizers are.",
     finalizers:
       "Finalizers must be empty before the object is deleted. Each entry identifies the component that will remove it from the list.",
     generateName: "GenerateName is the prefix of a name that the server generates when no name is given.",

@@ -224,7 +224,11 @@ function pageDocument(name: string): V3Document {
   const group = name.startsWith("apis/") ? name.slice("apis/".length) : "core";
   const get = {
     tags: [tagOf(group, "").slice(0, -1)],
-    operationId: `get${name.replaceAll(/[^a-z0-9]+(.)|^(.)/gi, (_all, next: string | undefined, first: string | undefined) => (next ?? first ?? "").toUpperCase())}`,
+    operationId:
+      "get" +
+      name.replaceAll(/[^a-z0-9]+(.)|^(.)/gi, (_all, next: string | undefined, first: string | undefined) =>
+        (next ?? first ?? "").toUpperCase(),
+      ),
     responses: {
       "200": { description: "OK", content: { "application/json": { schema: { type: "object" } } } },
       "401": { description: "Unauthorized" },

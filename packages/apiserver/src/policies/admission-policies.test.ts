@@ -316,7 +316,8 @@ describe("parameters", () => {
     });
 
     expect(messageOf(await create("m"))).toBe(
-      `configmaps "m" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: failed to find resource referenced by paramKind: 'example.com/v9, Kind=Gone'`,
+      `configmaps "m" is forbidden: ValidatingAdmissionPolicy 'p' denied request: failed to configure policy: ` +
+        "failed to find resource referenced by paramKind: 'example.com/v9, Kind=Gone'",
     );
   });
 });

@@ -69,7 +69,9 @@ describe("the options of a watch", () => {
     },
     "sendInitialEvents requires NotOlderThan": {
       query: "sendInitialEvents=true&resourceVersionMatch=Exact",
-      want: `422 ${FIELD}[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
+      want:
+        `422 ${FIELD}[resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch ` +
+        `to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan"]`,
     },
     "resourceVersion must be a number": {
       query: "resourceVersion=x",

@@ -194,7 +194,8 @@ function listBody(
 ): Pick<ApiResponse, "body" | "release" | "isFinite"> {
   const { resource, apiVersion } = served;
   const head = encode(
-    `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":${JSON.stringify(listMetadata(result, served))},"items":[`,
+    `{"kind":${JSON.stringify(resource.listKind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":` +
+      `${JSON.stringify(listMetadata(result, served))},"items":[`,
   );
   if (isLongList(result.entries))
     return { body: streamOf(listParts(head, result.entries, served, pause)), isFinite: true };

@@ -27,10 +27,12 @@ describe("the metrics of a server", () => {
 
     expect(headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
     expect(text).toContain(
-      'apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",scope="namespace",subresource="",verb="POST",version="v1"} 1\n',
+      'apiserver_request_total{code="201",component="apiserver",dry_run="",group="",resource="configmaps",' +
+        'scope="namespace",subresource="",verb="POST",version="v1"} 1\n',
     );
     expect(text).toContain(
-      'apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",scope="resource",subresource="",verb="GET",version="v1"} 1\n',
+      'apiserver_request_total{code="404",component="apiserver",dry_run="",group="",resource="configmaps",' +
+        'scope="resource",subresource="",verb="GET",version="v1"} 1\n',
     );
     expect(text).toContain('apiserver_storage_objects{resource="configmaps"} 1\n');
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);

@@ -114,7 +114,8 @@ export function valueOf(json: Json | undefined, node: ValueNode): CelValue {
     default:
       if (schema["x-kubernetes-preserve-unknown-fields"] === true) return new Preserved(json);
       return new CelError(
-        "invalid type, expected object, array, number, integer, boolean or string, or no type with x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got ",
+        "invalid type, expected object, array, number, integer, boolean or string, or no type with " +
+          "x-kubernetes-int-or-string or x-kubernetes-preserve-unknown-fields is true, got ",
       );
   }
 }

@@ -118,7 +118,8 @@ describe("authorizer", () => {
 
   test("asks about a resource for the user of the request", () => {
     const { value, checks } = checksOf(
-      "authorizer.group('').resource('pods').subresource('log').namespace('shop').name('a').fieldSelector('x=y').labelSelector('k in (v)').check('get').allowed()",
+      "authorizer.group('').resource('pods').subresource('log').namespace('shop').name('a')." +
+        "fieldSelector('x=y').labelSelector('k in (v)').check('get').allowed()",
     );
 
     expect(value).toBe(true);

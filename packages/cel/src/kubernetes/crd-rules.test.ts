@@ -61,7 +61,8 @@ const cases: Record<string, { schema: Schema; want: string[] }> = {
   "rejects oldSelf where old elements cannot be correlated": {
     schema: { type: "array", items: rules(pair, { rule: "self.a == oldSelf.a" }) },
     want: [
-      'spec.items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be used on the uncorrelatable portion of the schema within spec',
+      'spec.items.x-kubernetes-validations[0].rule: Invalid value: "self.a == oldSelf.a": oldSelf cannot be ' +
+        "used on the uncorrelatable portion of the schema within spec",
     ],
   },
   "rejects optionalOldSelf for a rule without oldSelf": {

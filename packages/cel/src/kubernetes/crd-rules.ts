@@ -264,5 +264,8 @@ function ruleErrors(
 function tooCostly(what: string, cost: number, limit: number): string {
   const factor = cost / limit;
   const times = factor > 100 ? "more than 100x" : `${factor < 1.5 ? factor.toFixed(6) : factor.toFixed(1)}x`;
-  return `${what} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+  return (
+    `${what} exceeds budget by factor of ${times} (try simplifying the rule, or adding maxItems, maxProperties, ` +
+    "and maxLength where arrays, maps, and strings are declared)"
+  );
 }

@@ -52,7 +52,10 @@ function typeMismatch(root: MessageValue): CelError | undefined {
   const visit = (value: CelValue, wanted: string): string | undefined => {
     if (value instanceof MessageValue) {
       if (value.typeName !== wanted)
-        return `unexpected type name ${JSON.stringify(value.typeName)}, expected ${JSON.stringify(wanted)}, which matches field name path from root Object type`;
+        return (
+          `unexpected type name ${JSON.stringify(value.typeName)}, expected ${JSON.stringify(wanted)}, which ` +
+          "matches field name path from root Object type"
+        );
       return first(value.keys(), (key) => visit(value.find(key) ?? null, `${wanted}.${describe(key)}`));
     }
     if (value instanceof CelList) return first(itemsOf(value), (item) => visit(item, wanted));

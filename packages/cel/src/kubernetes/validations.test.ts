@@ -91,7 +91,8 @@ const cases: Record<string, { schema: Schema; spec: Json; want: string[] }> = {
     ),
     spec: { x: "5" },
     want: [
-      "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, function or macro signature for rule: self.x > 1",
+      "spec: Invalid value: \"object\": 'no such overload': call arguments did not match a supported operator, " +
+        "function or macro signature for rule: self.x > 1",
     ],
   },
   "does not run rules on null": {
@@ -246,7 +247,8 @@ test("a call that exceeds its cost limit ends validation with an error", () => {
   const { errors } = validations.validate(object(spec));
 
   expect(errors.map(notify)).toEqual([
-    "spec.l: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.all(x, self.all(y, x + y >= 0))",
+    "spec.l: Invalid value: \"array\": 'operation cancelled: actual cost limit exceeded': no further " +
+      "validation rules will be run due to call cost exceeds limit for rule: self.all(x, self.all(y, x + y >= 0))",
   ]);
 });
 

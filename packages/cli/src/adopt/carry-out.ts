@@ -202,7 +202,8 @@ async function check(resource: Resource, works: readonly DeepReadonly<Work>[], d
   if (isRefused(forecast) && !deps.force)
     throw new FlotillaError(
       "Adopt",
-      `${describeRefusal(forecast)}; no member was changed. Delete the template on the hub, which does not affect members while it has ${UNMANAGED}, and adopt it again`,
+      `${describeRefusal(forecast)}; no member was changed. Delete the template on the hub, which does not ` +
+        `affect members while it has ${UNMANAGED}, and adopt it again`,
     );
 }
 
@@ -242,7 +243,9 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
       const reasons = await Promise.all(
         waiting.map(
           async ({ cluster }) =>
-            `${cluster}: ${findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")?.message ?? "its Work has no status yet"}`,
+            `${cluster}: ` +
+            (findCondition((await workOf(client, resource, cluster, signal))?.status?.conditions ?? [], "Applied")
+              ?.message ?? "its Work has no status yet"),
         ),
       );
       throw new FlotillaError(

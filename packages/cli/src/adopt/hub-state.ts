@@ -36,7 +36,8 @@ export async function knownOf(
     if (other && !options.force)
       throw new FlotillaError(
         "Adopt",
-        `${title} on ${other.cluster} is already managed by a hub (${ownerOf(other.object)}) and this hub has no template for it; release it there first, or adopt it with --force`,
+        `${title} on ${other.cluster} is already managed by a hub (${ownerOf(other.object)}) and this hub has ` +
+          "no template for it; release it there first, or adopt it with --force",
       );
     return { state: "absent" };
   }

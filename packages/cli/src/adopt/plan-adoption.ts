@@ -153,7 +153,9 @@ async function neededBy(
   if (!deps) {
     if (references.length > 0)
       notes.push(
-        `${titleOf(resource.template)} depends on ${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which stay unmanaged on the members; --deps adopts them too`,
+        `${titleOf(resource.template)} depends on ` +
+          `${references.map(({ kind, name }) => `${kind} ${name}`).join(", ")}, which stay unmanaged on the ` +
+          "members; --deps adopts them too",
       );
     return [];
   }
@@ -187,7 +189,8 @@ async function checkNamespaces(client: Client, resources: readonly Resource[], s
     if (!(await find(client, Namespace, { cluster: HUB, name: namespace }, { signal })))
       throw new FlotillaError(
         "NoNamespace",
-        `namespace ${namespace} does not exist on the hub; create it with 'kubectl create namespace ${namespace}', which creates it on every member that lacks it and changes no existing one`,
+        `namespace ${namespace} does not exist on the hub; create it with 'kubectl create namespace ` +
+          `${namespace}', which creates it on every member that lacks it and changes no existing one`,
       );
   }
 }
@@ -238,7 +241,8 @@ function otherPolicy(resource: Resource, planned: TemplatePlan | undefined, name
   const wanted = named ?? adoptionName(resource);
   if (metadata.name === wanted) return [];
   return [
-    `${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would claim it instead of ${wanted}; adopt it with --policy ${metadata.name}, or lower that priority`,
+    `${kind} ${metadata.name} (priority ${spec.priority ?? 0}) would claim it instead of ${wanted}; adopt it ` +
+      `with --policy ${metadata.name}, or lower that priority`,
   ];
 }
 

@@ -96,6 +96,10 @@ test("the result reports which fields changed, and whether a pod did", () => {
       },
     ]),
   ).toBe(
-    "Deployment shop/web is adopted\n  oslo (3): unchanged\n  paris: no pod changed\n      spec.updateStrategy.maxUnavailable: 20% → 1\n  rome: changed; run 'flotilla why' for details",
+    "Deployment shop/web is adopted\n" +
+      "  oslo (3): unchanged\n" +
+      "  paris: no pod changed\n" +
+      "      spec.updateStrategy.maxUnavailable: 20% → 1\n" +
+      "  rome: changed; run 'flotilla why' for details",
   );
 });

@@ -116,7 +116,12 @@ export function renderAdopted(adopted: readonly Adopted[]): string {
     .flatMap(({ resource, members }) => [
       `${titleOf(resource.template)} is adopted`,
       ...members.flatMap(({ cluster, replicas, isUnchanged, fields }) => [
-        `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ${isUnchanged ? (fields.length === 0 ? "unchanged" : "no pod changed") : "changed; run 'flotilla why' for details"}`,
+        `  ${cluster}${replicas === undefined ? "" : ` (${replicas})`}: ` +
+          (isUnchanged
+            ? fields.length === 0
+              ? "unchanged"
+              : "no pod changed"
+            : "changed; run 'flotilla why' for details"),
         ...fields.map((field) => `      ${renderField(field)}`),
       ]),
     ])

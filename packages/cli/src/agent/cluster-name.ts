@@ -10,6 +10,7 @@ export function checkClusterName(name: string | undefined, meaning: string): ass
   if (!name) throw new UsageError(`--cluster-name NAME is required: ${meaning}`);
   if (dnsLabelProblems(name).length > 0)
     throw new UsageError(
-      `--cluster-name '${name}' is not a valid cluster name: it must consist of lower-case letters, digits and '-', start and end with a letter or digit, and be at most 63 characters long`,
+      `--cluster-name '${name}' is not a valid cluster name: it must consist of lower-case letters, digits and ` +
+        "'-', start and end with a letter or digit, and be at most 63 characters long",
     );
 }

@@ -18,7 +18,8 @@ export const acceptCommand = defineCommand({
   name: "accept",
   summary: "accept clusters that asked to join with an agent",
   details:
-    "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests from users that did not authenticate with a token for new clusters are not approved.",
+    "Approves their certificate requests and sets hubAcceptsClient, as clusteradm accept does. Requests from " +
+    "users that did not authenticate with a token for new clusters are not approved.",
   example: [
     { says: "Accept a cluster that has asked to join, or asks within a minute.", run: "flotilla accept paris" },
     {
@@ -102,7 +103,8 @@ async function accept(
   if (face?.spec.syncMode === "Push")
     throw new FlotillaError(
       "NameTaken",
-      `the hub connects to ${name} directly and no agent serves it; a request under this name is from another cluster; delete it with 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}'`,
+      `the hub connects to ${name} directly and no agent serves it; a request under this name is from another ` +
+        `cluster; delete it with 'kubectl delete csr -l ${CLUSTER_NAME_LABEL}=${name}'`,
     );
   const approved: string[] = [];
   let said: string | undefined;
@@ -147,7 +149,8 @@ async function accept(
       const who = [...new Set(suspicious.map(({ spec }) => spec.username ?? ""))].join(", ");
       throw new FlotillaError(
         "NotAccepted",
-        `${name} was requested by ${who}, which is not a user for new clusters; if you trust this user, accept with --requesters ${who} or --skip-approve-check`,
+        `${name} was requested by ${who}, which is not a user for new clusters; if you trust this user, accept ` +
+          `with --requesters ${who} or --skip-approve-check`,
       );
     }
     const isJoined = isConditionTrue(cluster?.status?.conditions ?? [], "ManagedClusterJoined");

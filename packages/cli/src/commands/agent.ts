@@ -29,7 +29,9 @@ export const agentCommand = defineCommand({
     },
     {
       says: "Run the agent on the cluster itself.",
-      run: "flotilla agent manifests --image registry.example.com/flotilla:1 --bootstrap-kubeconfig bootstrap.kubeconfig --cluster-name paris | kubectl apply -f -",
+      run:
+        "flotilla agent manifests --image registry.example.com/flotilla:1 --bootstrap-kubeconfig " +
+        "bootstrap.kubeconfig --cluster-name paris | kubectl apply -f -",
     },
   ],
   args: [

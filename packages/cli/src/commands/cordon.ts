@@ -42,7 +42,8 @@ export const uncordonCommand: Command = defineCommand({
   name: "uncordon",
   summary: "let members get new workloads again, after a cordon or a drain",
   details:
-    "Workloads that a drain moved away do not return by themselves: the scheduler moves running workloads only for a reason. A WorkloadRebalancer divides them again.",
+    "Workloads that a drain moved away do not return by themselves: the scheduler moves running workloads only " +
+    "for a reason. A WorkloadRebalancer divides them again.",
   example: [{ says: "Let a member get new workloads again.", run: "flotilla uncordon member2" }],
   args: [members],
   flags,

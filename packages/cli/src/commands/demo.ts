@@ -149,7 +149,10 @@ export const demoCommand = defineCommand({
             { observed: completed as unknown as Json, seconds },
             () =>
               `\nAll ${completed.length} steps were observed, in ${seconds.toFixed(1)} s. Your turn: ` +
-              `${output.called("flotilla up")}${flags.files === undefined ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)` : ""}`,
+              output.called("flotilla up") +
+              (flags.files === undefined
+                ? `\n(${output.called("flotilla demo --files DIR")} keeps its manifests in a folder, to try them there.)`
+                : ""),
           );
         } finally {
           await close();

@@ -270,11 +270,33 @@ describe("--operation with customizations", () => {
     },
     AggregateStatus: {
       argv: ["--desired-file", "@thing.yaml", "--status-file", "@items.yaml"],
-      want: "---\n# [1/1] aggregatedStatus:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 3\nstatus:\n  asked: true\n  ready: 5\n",
+      want:
+        "---\n" +
+        "# [1/1] aggregatedStatus:\n" +
+        "apiVersion: example.io/v1\n" +
+        "kind: Thing\n" +
+        "metadata:\n" +
+        "  name: a\n" +
+        "spec:\n" +
+        "  size: 3\n" +
+        "status:\n" +
+        "  asked: true\n" +
+        "  ready: 5\n",
     },
     aggregateStatus: {
       argv: ["--desired-file", "@thing.yaml"],
-      want: "---\n# [1/1] aggregatedStatus:\napiVersion: example.io/v1\nkind: Thing\nmetadata:\n  name: a\nspec:\n  size: 3\nstatus:\n  asked: false\n  ready: 0\n",
+      want:
+        "---\n" +
+        "# [1/1] aggregatedStatus:\n" +
+        "apiVersion: example.io/v1\n" +
+        "kind: Thing\n" +
+        "metadata:\n" +
+        "  name: a\n" +
+        "spec:\n" +
+        "  size: 3\n" +
+        "status:\n" +
+        "  asked: false\n" +
+        "  ready: 0\n",
     },
   };
   for (const [operation, { argv, want }] of Object.entries(answers)) {
@@ -323,7 +345,8 @@ describe("--operation with customizations", () => {
     );
 
     expect(error).toBe(
-      "Execute InterpretHealth error: no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub the built-in rule is used (native), and here too without -f",
+      "Execute InterpretHealth error: no rule InterpretHealth for apps/v1 Deployment in rules.yaml; on a hub " +
+        "the built-in rule is used (native), and here too without -f",
     );
   });
 
@@ -395,7 +418,10 @@ describe("Divide", () => {
 
   test("is tested with shares, and expects copies by member", async () => {
     write({
-      "tests.yaml": `operation: Divide\nshares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: {oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n`,
+      "tests.yaml":
+        "operation: Divide\n" +
+        `shares: [{cluster: oslo, replicas: 2}]\ndesired:\n${THING.replaceAll(/^/gm, "  ").trimEnd()}\nwant: ` +
+        "{oslo: {apiVersion: example.io/v1, kind: Thing, metadata: {name: a}, spec: {size: 2}}}\n",
       "rules.yaml": CUSTOMIZATION,
     });
 
@@ -408,9 +434,16 @@ describe("Divide", () => {
 
 describe("--test", () => {
   const PASSING =
-    "name: counts\noperation: InterpretReplica\ndesired: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\nwant: {replica: 3, requires: {resourceRequest: {cpu: '0.1'}}}\n";
+    "name: counts\n" +
+    "operation: InterpretReplica\n" +
+    "desired: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\n" +
+    "want: {replica: 3, requires: {resourceRequest: {cpu: '0.1'}}}\n";
   const KARMADA =
-    "name: in Karmada's words\noperation: reviseReplica\ndesiredObj: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\ninputReplicas: 5\noutput: {revised: {apiVersion: example.io/v1, kind: Thing, spec: {size: 4}}}\n";
+    "name: in Karmada's words\n" +
+    "operation: reviseReplica\n" +
+    "desiredObj: {apiVersion: example.io/v1, kind: Thing, spec: {size: 3}}\n" +
+    "inputReplicas: 5\n" +
+    "output: {revised: {apiVersion: example.io/v1, kind: Thing, spec: {size: 4}}}\n";
   const FAILING_RULE =
     "name: wants an error\noperation: InterpretHealth\nobserved: {apiVersion: example.io/v1, kind: Thing}\nwantError: attempt to index\n";
 
@@ -435,7 +468,11 @@ describe("--test", () => {
   test("prints nothing on standard error when every case passes", async () => {
     write({
       "tests/deep/a.yaml":
-        "name: a Deployment is counted\noperation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replica: 2}\n",
+        "name: a Deployment is counted\n" +
+        "operation: InterpretReplica\n" +
+        "desired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: " +
+        "{spec: {}}}}\n" +
+        "want: {replica: 2}\n",
     });
 
     const { out, error } = await run(["--test", "@tests", "--recursive"]);
@@ -460,7 +497,9 @@ describe("--test", () => {
   const mistakes: Record<string, { fixture: string; want: string }> = {
     "an unknown operation": {
       fixture: "operation: Guess\n",
-      want: 'tests.yaml:1: operation must be one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"',
+      want:
+        "tests.yaml:1: operation must be one of Retain, InterpretReplica, InterpretComponent, ReviseReplica, " +
+        'InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency, Divide, not "Guess"',
     },
     "a misspelled field": {
       fixture: "operation: Retain\nwnat: {}\n",
@@ -496,7 +535,10 @@ describe("--test", () => {
   test("expecting a result that the operation does not return fails the case", async () => {
     write({
       "tests.yaml":
-        "operation: InterpretReplica\ndesired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: {spec: {}}}}\nwant: {replicas: 2}\n",
+        "operation: InterpretReplica\n" +
+        "desired: {apiVersion: apps/v1, kind: Deployment, metadata: {name: a}, spec: {replicas: 2, template: " +
+        "{spec: {}}}}\n" +
+        "want: {replicas: 2}\n",
     });
 
     const { out } = await run(["--test", "@tests.yaml"]);
@@ -515,7 +557,14 @@ test("the documentation of each rule is Lua that passes --check", async () => {
 
   const { error } = await run(
     ["-f", "-", "--check"],
-    `apiVersion: config.karmada.io/v1alpha1\nkind: ResourceInterpreterCustomization\nmetadata: {name: doc}\nspec:\n  target: {apiVersion: example.io/v1, kind: Thing}\n  customizations:\n    retention:\n      luaScript: |\n${indented}\n`,
+    "apiVersion: config.karmada.io/v1alpha1\n" +
+      "kind: ResourceInterpreterCustomization\n" +
+      "metadata: {name: doc}\n" +
+      "spec:\n" +
+      "  target: {apiVersion: example.io/v1, kind: Thing}\n" +
+      "  customizations:\n" +
+      "    retention:\n" +
+      `      luaScript: |\n${indented}\n`,
   );
 
   expect(out).toContain("function Retain(desiredObj, observedObj)");

@@ -71,7 +71,8 @@ export const interpretCommand = defineCommand({
         "Divide",
       ],
       description:
-        "the rule to run: Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, AggregateStatus, InterpretHealth, InterpretDependency or Divide",
+        "the rule to run: Retain, InterpretReplica, InterpretComponent, ReviseReplica, InterpretStatus, " +
+        "AggregateStatus, InterpretHealth, InterpretDependency or Divide",
     },
     "desired-file": { type: "string", value: "FILE", description: "the desired object" },
     "observed-file": { type: "string", value: "FILE", description: "the object observed on a member" },
@@ -114,7 +115,8 @@ export const interpretCommand = defineCommand({
   async run({ args, flags, output, clock, signal, readInput, connect, environment }) {
     if (flags.edit)
       throw new UsageError(
-        "--edit is not supported: edit the file and validate it with 'flotilla interpret -f FILE --check', or use 'kubectl edit resourceinterpretercustomization NAME' on a hub",
+        "--edit is not supported: edit the file and validate it with 'flotilla interpret -f FILE --check', or " +
+          "use 'kubectl edit resourceinterpretercustomization NAME' on a hub",
       );
     if (flags.check && (flags.operation !== undefined || flags.test.length > 0))
       throw new UsageError("--check only validates customizations; remove --operation and --test");

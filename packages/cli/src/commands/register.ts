@@ -18,15 +18,20 @@ export const registerCommand = defineCommand({
   name: "register",
   summary: "register a cluster that the hub cannot reach, for pull mode with an agent",
   details:
-    "Requests a certificate for the agent with a token of 'flotilla token --through karmada'; the hub then grants the agent its permissions. 'flotilla agent' uses the certificate.",
+    "Requests a certificate for the agent with a token of 'flotilla token --through karmada'; the hub then " +
+    "grants the agent its permissions. 'flotilla agent' uses the certificate.",
   example: [
     {
       says: "Register a cluster, and store the agent's credentials on it.",
-      run: "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-kubeconfig paris.kubeconfig --cluster-name paris",
+      run:
+        "flotilla register hub.example.com:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH " +
+        "--cluster-kubeconfig paris.kubeconfig --cluster-name paris",
     },
     {
       says: "Register a cluster whose agent runs elsewhere.",
-      run: "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH --cluster-name paris --write-kubeconfig paris-agent.kubeconfig",
+      run:
+        "flotilla register 127.0.0.1:6443 --token TOKEN --discovery-token-ca-cert-hash sha256:HASH " +
+        "--cluster-name paris --write-kubeconfig paris-agent.kubeconfig",
     },
   ],
   args: [{ name: "HOST", description: "host and port of the hub's API server", required: true }],

@@ -30,7 +30,8 @@ export const hubProcessFlags = {
     type: "string",
     value: "HOST",
     description:
-      "address or name that kubeconfigs and agents connect to (default: the address it listens on; for 0.0.0.0 and ::, the first address of this machine that is not a loopback address)",
+      "address or name that kubeconfigs and agents connect to (default: the address it listens on; for 0.0.0.0 " +
+      "and ::, the first address of this machine that is not a loopback address)",
   },
   "tls-san": {
     type: "string",
@@ -48,7 +49,8 @@ export const hubProcessFlags = {
     type: "string",
     value: "DIR",
     description:
-      "folder with the keys of the hub, which all its API servers share; it is only read (default: the folder pki of --data, where the first server creates them)",
+      "folder with the keys of the hub, which all its API servers share; it is only read (default: the folder " +
+      "pki of --data, where the first server creates them)",
   },
   "standby-of": {
     type: "string",
@@ -122,7 +124,8 @@ export const hubProcessFlags = {
     minimum: 1,
     maximum: 87_600,
     description:
-      "how long the token in a kubeconfig of the data directory is valid; the file gets a new token after half of that time, while the process runs and at its start",
+      "how long the token in a kubeconfig of the data directory is valid; the file gets a new token after half " +
+      "of that time, while the process runs and at its start",
   },
   "encryption-provider-config": {
     type: "string",

@@ -8,7 +8,8 @@ export const storeFlags = {
     type: "string",
     value: "URL",
     description:
-      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several API servers may share it (default prefix /flotilla)",
+      "keep objects in etcd instead of DIR: etcd://HOST:PORT,HOST:PORT[/PREFIX], or etcds:// with TLS; several " +
+      "API servers may share it (default prefix /flotilla)",
   },
   "store-ca-file": { type: "string", value: "FILE", description: "certificate authority of etcd, with etcds://" },
   "store-cert-file": { type: "string", value: "FILE", description: "client certificate for etcd, with etcds://" },

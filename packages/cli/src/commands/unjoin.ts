@@ -121,7 +121,10 @@ export const unjoinCommand = defineCommand({
       output.result(
         { name, purged: flags.purge, forced: left !== undefined },
         () =>
-          `cluster ${name} has left; ${flags.purge && left === undefined ? "the objects that the hub created there are deleted" : "its workloads keep running"}`,
+          `cluster ${name} has left; ` +
+          (flags.purge && left === undefined
+            ? "the objects that the hub created there are deleted"
+            : "its workloads keep running"),
       );
       return 0;
     } finally {

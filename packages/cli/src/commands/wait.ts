@@ -16,7 +16,8 @@ export const waitCommand = defineCommand({
   summary: "wait until objects are on their members and healthy there, complete, or deleted",
   details:
     "Healthy means: scheduled, on every member in its newest version, and healthy there by the rules of " +
-    "its kind, with every pod ready. Pods that a partition or OnDelete holds back are counted. A Job is healthy while it runs, and the output says how much of it is " +
+    "its kind, with every pod ready. Pods that a partition or OnDelete holds back are counted. A Job is " +
+    "healthy while it runs, and the output says how much of it is " +
     "done; complete means that a Job, BroadcastJob or Workflow has succeeded on every member. Deleted means: " +
     "gone from the hub and from every member. Fails at the timeout, with what is missing. For other " +
     "conditions use 'kubectl wait'.",

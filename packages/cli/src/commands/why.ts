@@ -152,7 +152,8 @@ async function explained(
   // These are never templates, so policies do not apply to them.
   if (kind.group.endsWith(OCM_DOMAIN))
     throw new UsageError(
-      `a ${kind.kind} is not scheduled; of Open Cluster Management's kinds, Placement, ManifestWork and ManifestWorkReplicaSet can be explained; run 'flotilla status' for clusters`,
+      `a ${kind.kind} is not scheduled; of Open Cluster Management's kinds, Placement, ManifestWork and ` +
+        "ManifestWorkReplicaSet can be explained; run 'flotilla status' for clusters",
     );
   const directed = directionOf(kind, template);
   if (directed !== undefined) throw new UsageError(directed);

@@ -63,7 +63,11 @@ describe.runIf(isInstalled("bash"))("bash", () => {
     const before = pieces.filter(({ index }) => index < point);
     const isNew = /\s$/.test(typed.slice(0, point));
     const words = isNew ? [...before.map(([text]) => text), ""] : before.map(([text]) => text);
-    const script = `compopt() { echo "compopt $*"; }\nsource completion.bash\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")})\nCOMP_CWORD=${words.length - 1}\nCOMP_LINE='${typed}'\nCOMP_POINT=${point}\n_flotilla\nprintf '%s\\n' "\${COMPREPLY[@]}"`;
+    const script =
+      `compopt() { echo "compopt $*"; }\n` +
+      `source completion.bash\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")})\nCOMP_CWORD=` +
+      `${words.length - 1}\nCOMP_LINE='${typed}'\nCOMP_POINT=${point}\n_flotilla\nprintf '%s\\n' ` +
+      `"\${COMPREPLY[@]}"`;
     writeFileSync(join(folder, "completion.bash"), scripts.bash);
     return run("bash", ["--norc", "-c", script], answer);
   };
@@ -117,7 +121,13 @@ describe.runIf(isInstalled("bash"))("bash", () => {
 describe.runIf(isInstalled("zsh"))("zsh", () => {
   const complete = (words: string[], answer: string): ReturnType<typeof run> => {
     writeFileSync(join(folder, "_flotilla"), scripts.zsh);
-    const script = `compdef() { :; }\n_describe() { echo "describe $*"; print -rl -- "\${described[@]}"; }\n_files() { echo "files $*"; }\ncompset() { :; }\nsource ./_flotilla\nwords=(flotilla ${words.map((word) => `'${word}'`).join(" ")})\nCURRENT=${words.length + 1}\n_flotilla`;
+    const script =
+      "compdef() { :; }\n" +
+      `_describe() { echo "describe $*"; print -rl -- "\${described[@]}"; }\n` +
+      `_files() { echo "files $*"; }\n` +
+      "compset() { :; }\n" +
+      "source ./_flotilla\n" +
+      `words=(flotilla ${words.map((word) => `'${word}'`).join(" ")})\nCURRENT=${words.length + 1}\n_flotilla`;
     return run("zsh", ["-f", "-c", script], answer);
   };
 
@@ -170,7 +180,9 @@ describe.runIf(isInstalled("fish"))("fish", () => {
 describe.runIf(isInstalled("pwsh"))("powershell", () => {
   const complete = (line: string, answer: string): ReturnType<typeof run> => {
     writeFileSync(join(folder, "flotilla.ps1.txt"), scripts.powershell);
-    const script = `Get-Content -Raw flotilla.ps1.txt | Invoke-Expression; (TabExpansion2 '${line}' ${line.length}).CompletionMatches | ForEach-Object { "$($_.CompletionText) $($_.ToolTip)" }`;
+    const script =
+      `Get-Content -Raw flotilla.ps1.txt | Invoke-Expression; (TabExpansion2 '${line}' ` +
+      `${line.length}).CompletionMatches | ForEach-Object { "$($_.CompletionText) $($_.ToolTip)" }`;
     return run("pwsh", ["-NoProfile", "-NonInteractive", "-c", script], answer);
   };
 

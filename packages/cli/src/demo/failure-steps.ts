@@ -47,7 +47,9 @@ export function failureSteps(memory: Memory): Step[] {
           running[FAILING] === memory.shares[FAILING];
         return {
           seen,
-          text: `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub schedules ${showShares(shares)}; Ready on the members: ${showShares(running)}`,
+          text:
+            `${FAILING} is ${ready.includes(FAILING) ? "still Ready" : "not Ready"}; the hub schedules ` +
+            `${showShares(shares)}; Ready on the members: ${showShares(running)}`,
         };
       },
       async show(stage) {

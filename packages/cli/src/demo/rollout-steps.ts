@@ -41,7 +41,9 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
       updated === wanted;
     return {
       seen,
-      text: `version 1.1: ${showShares(fresh)}, together ${total} of ${REPLICAS}; ${kept(pods)} of ${REPLICAS} pods are the same as before, and the hub counts ${updated} updated`,
+      text:
+        `version 1.1: ${showShares(fresh)}, together ${total} of ${REPLICAS}; ${kept(pods)} of ${REPLICAS} pods ` +
+        `are the same as before, and the hub counts ${updated} updated`,
     };
   }
 
@@ -80,7 +82,9 @@ export function rolloutSteps(memory: Memory, now: () => number): Step[] {
         const seen = isApplied && isAvailable && running === OCM_REPLICAS && feedback["readyReplicas"] === OCM_REPLICAS;
         return {
           seen,
-          text: `${running} of ${OCM_REPLICAS} pods are Ready on ${OCM_MEMBER}; the feedback on the hub is readyReplicas=${feedback["readyReplicas"] ?? "nothing yet"}`,
+          text:
+            `${running} of ${OCM_REPLICAS} pods are Ready on ${OCM_MEMBER}; the feedback on the hub is ` +
+            `readyReplicas=${feedback["readyReplicas"] ?? "nothing yet"}`,
         };
       },
       show: (stage) => stage.perform({ do: "get", cluster: HUB, kind: ManifestWork, namespace: OCM_MEMBER }),

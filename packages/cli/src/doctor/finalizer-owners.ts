@@ -137,7 +137,9 @@ export function fixOf(object: Deleting): Pick<DoctorFinding, "fix" | "commands">
     const patch = JSON.stringify({ metadata: { finalizers: own.length > 0 ? own : null } });
     return {
       who: "Flotilla does not remove it; the controller that set it does.",
-      fix: `Start the controller that removes ${foreign.join(", ")}. If that controller no longer exists, remove the finalizer yourself: the resources it would have cleaned up are left behind.`,
+      fix:
+        `Start the controller that removes ${foreign.join(", ")}. If that controller no longer exists, remove ` +
+        "the finalizer yourself: the resources it would have cleaned up are left behind.",
       commands: [`kubectl patch ${object.type} ${object.name}${inNamespace(object)} --type merge -p '${patch}'`],
     };
   }

@@ -16,7 +16,9 @@ const policy = (name: string, kind = "Deployment", version = "apps/v1"): object 
 
 test("a resource that two changed policies select is named with both", () => {
   expect(competingPolicies([web], [applied(policy("a")), applied(policy("b"))])).toEqual([
-    "Deployment shop/web: PropagationPolicy shop/a and PropagationPolicy shop/b change together and select it, so another of them than planned may claim it with what it depends on: the first that the hub reads; apply them one after the other to be certain",
+    "Deployment shop/web: PropagationPolicy shop/a and PropagationPolicy shop/b change together and select it, " +
+      "so another of them than planned may claim it with what it depends on: the first that the hub reads; apply " +
+      "them one after the other to be certain",
   ]);
 });
 

@@ -136,7 +136,10 @@ function renderNamespace({ members, bindings }: DeletionContents): string {
   const more = propagated.length - listed.length;
   if (more > 0) listed.push(`and ${bindings.isPartial ? "at least " : ""}${more} more propagated objects`);
   const inside = listed.length === 0 ? " (no policy propagates any of it)" : `: ${listed.join("; ")}`;
-  return `on the hub${where}, and everything in it${inside}. Objects in it that no policy propagates, such as ManifestWorks, are deleted too and are not listed`;
+  return (
+    `on the hub${where}, and everything in it${inside}. Objects in it that no policy propagates, such as ` +
+    "ManifestWorks, are deleted too and are not listed"
+  );
 }
 
 function renderObject({ spec }: Binding): string {

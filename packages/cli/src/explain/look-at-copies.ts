@@ -190,7 +190,10 @@ function fixOf({ members }: DeepReadonly<Explanation>, copy: CopyRef | undefined
   if (!missing) return "";
   const reference = `${missing.kind} ${missing.name}`;
   if (members.length === 0) return `add ${reference} to the manifests of the ManifestWork; `;
-  return `create ${reference} in namespace ${copy?.namespace ?? ""} of the hub, and select it in a policy or set 'propagateDeps: true' in the policy of the workload, if the workload names it; `;
+  return (
+    `create ${reference} in namespace ${copy?.namespace ?? ""} of the hub, and select it in a policy or set ` +
+    "'propagateDeps: true' in the policy of the workload, if the workload names it; "
+  );
 }
 
 /** Of one cause; the next look names the others. */

@@ -57,7 +57,9 @@ function otherNamespace(namespace: string, policies: readonly DeepReadonly<Propa
   const more = policies.length > names.length ? ` and ${policies.length - names.length} more` : "";
   const isOne = policies.length === 1;
   return {
-    what: `${isOne ? "PropagationPolicy" : "PropagationPolicies"} ${names.join(", ")}${more} ${isOne ? "selects" : "select"} such objects, but only in ${isOne ? "its" : "their"} own namespace`,
+    what:
+      `${isOne ? "PropagationPolicy" : "PropagationPolicies"} ${names.join(", ")}${more} ` +
+      `${isOne ? "selects" : "select"} such objects, but only in ${isOne ? "its" : "their"} own namespace`,
     try: `create such a policy in namespace ${namespace}, or a ClusterPropagationPolicy`,
   };
 }

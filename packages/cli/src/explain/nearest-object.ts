@@ -46,7 +46,8 @@ export async function requireObject(
   if (await find(client, kind, { cluster: HUB, ...where }, { signal })) return;
   throw new FlotillaError(
     "NotFound",
-    `${kind.kind} ${name}${where.namespace ? ` in namespace ${namespace}` : ""} not found on the hub${await nearestObject(client, { kind, ...where }, command, signal)}`,
+    `${kind.kind} ${name}${where.namespace ? ` in namespace ${namespace}` : ""} not found on the ` +
+      `hub${await nearestObject(client, { kind, ...where }, command, signal)}`,
   );
 }
 

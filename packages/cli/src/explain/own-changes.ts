@@ -37,7 +37,8 @@ export function ownChanges(
     problems,
     note:
       left.length > 0
-        ? `${left.join(" and ")} that this plan does not cause ${isOne ? "is" : "are"} not shown; 'flotilla status' lists problems, and 'flotilla why TYPE/NAME' explains them`
+        ? `${left.join(" and ")} that this plan does not cause ${isOne ? "is" : "are"} not shown; 'flotilla ` +
+          "status' lists problems, and 'flotilla why TYPE/NAME' explains them"
         : undefined,
   };
 }

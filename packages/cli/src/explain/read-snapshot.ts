@@ -126,7 +126,8 @@ function adviceFor(missing: readonly string[]): string {
       ? `a ClusterRole with the label ${AGGREGATE_TO_PLANNER}: "true" adds kinds to it`
       : `it gets kinds that it lacks from a ClusterRole with the label ${AGGREGATE_TO_PLANNER}: "true" that allows get and list of ${lacking.join(", ")}`;
   return lacking.length === missing.length
-    ? `If the ClusterRole ${PLANNER_ROLE} is bound to you, ${extend}: ask an administrator to create it. Otherwise ask for a ClusterRoleBinding to ${PLANNER_ROLE}`
+    ? `If the ClusterRole ${PLANNER_ROLE} is bound to you, ${extend}: ask an administrator to create it. ` +
+        `Otherwise ask for a ClusterRoleBinding to ${PLANNER_ROLE}`
     : `Ask an administrator to bind the ClusterRole ${PLANNER_ROLE} to you with a ClusterRoleBinding; ${extend}`;
 }
 

@@ -58,7 +58,8 @@ function renderRelease(
 ): string[] {
   const gates = (texts: readonly string[] = []): string => texts.join(", ") || "-";
   return [
-    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ${onFailure}${waitingFor === undefined ? "" : `; after its first step it waits for ${waitingFor}`}`,
+    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ` +
+      `${onFailure}${waitingFor === undefined ? "" : `; after its first step it waits for ${waitingFor}`}`,
     ...renderTable(
       ["WAVE", "PODS", "BEFORE", "AFTER", "MEMBERS"],
       waves.map(({ name, updated, before, after, clusters }) => [

@@ -227,7 +227,8 @@ function renderMoves({ moves, leaving }: Read): string[] {
       .toReversed()
       .map(
         (move) =>
-          `${text(move["ended"])}: left ${text(move["from"])} for ${text(move["after"]) || "nowhere"}: ${text(move["cause"])} (${text(move["actor"])}), ${text(move["ending"])}`,
+          `${text(move["ended"])}: left ${text(move["from"])} for ${text(move["after"]) || "nowhere"}: ` +
+          `${text(move["cause"])} (${text(move["actor"])}), ${text(move["ending"])}`,
       ),
   ];
 }

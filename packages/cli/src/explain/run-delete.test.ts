@@ -50,7 +50,10 @@ const contained: Record<string, { deletion: never; contents: DeletionContents; w
       members: ["member1", "member2"],
       bindings: { items: [place("w", ["member1", "member2"]), place("kept", ["member1"], true)], isPartial: false },
     },
-    want: "- Namespace rel: on the hub and on member1, member2, and everything in it: CloneSet w on member1 (1 replica), member2 (1 replica); CloneSet kept (its policy preserves it on member1 (1 replica)). Objects in it that no policy propagates, such as ManifestWorks, are deleted too and are not listed",
+    want:
+      "- Namespace rel: on the hub and on member1, member2, and everything in it: CloneSet w on member1 (1 " +
+      "replica), member2 (1 replica); CloneSet kept (its policy preserves it on member1 (1 replica)). Objects in " +
+      "it that no policy propagates, such as ManifestWorks, are deleted too and are not listed",
   },
   "counts the objects of a namespace beyond the first ten": {
     deletion: ofNamespace,
@@ -59,12 +62,18 @@ const contained: Record<string, { deletion: never; contents: DeletionContents; w
       members: [],
       bindings: { items: Array.from({ length: 12 }, (_, index) => place(`w${index}`, ["m"])), isPartial: true },
     },
-    want: `- Namespace rel: on the hub, and everything in it: ${Array.from({ length: 10 }, (_, index) => `CloneSet w${index} on m (1 replica)`).join("; ")}; and at least 2 more propagated objects. Objects in it that no policy propagates, such as ManifestWorks, are deleted too and are not listed`,
+    want:
+      "- Namespace rel: on the hub, and everything in it: " +
+      `${Array.from({ length: 10 }, (_, index) => `CloneSet w${index} on m (1 replica)`).join("; ")}; and at ` +
+      "least 2 more propagated objects. Objects in it that no policy propagates, such as ManifestWorks, are " +
+      "deleted too and are not listed",
   },
   "says that the contents of a namespace may not be listed": {
     deletion: ofNamespace,
     contents: { container: "Namespace" },
-    want: "- Namespace rel: on the hub, and on members that have it (you may not list Works), and everything in it, with its copies on members; its objects are not listed, because you may not list ResourceBindings in it",
+    want:
+      "- Namespace rel: on the hub, and on members that have it (you may not list Works), and everything in it, " +
+      "with its copies on members; its objects are not listed, because you may not list ResourceBindings in it",
   },
   "counts the objects of a CustomResourceDefinition, and names the members of their copies": {
     deletion: ofDefinition,
@@ -73,7 +82,9 @@ const contained: Record<string, { deletion: never; contents: DeletionContents; w
       kind: { name: "CloneSet", count: 3 },
       bindings: { items: [place("w", ["member2", "member1"]), place("kept", ["member3"], true)], isPartial: false },
     },
-    want: "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and all 3 CloneSets of the hub, with their copies on member1, member2, except copies on member3 that policies preserve",
+    want:
+      "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and all 3 CloneSets of the hub, with " +
+      "their copies on member1, member2, except copies on member3 that policies preserve",
   },
   "names the only object of a CustomResourceDefinition": {
     deletion: ofDefinition,
@@ -82,12 +93,16 @@ const contained: Record<string, { deletion: never; contents: DeletionContents; w
       kind: { name: "CloneSet", count: 1 },
       bindings: { items: [place("w", ["member1"])], isPartial: true },
     },
-    want: "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and the only CloneSet of the hub, with its copies on member1 (only the first 10000 bindings of the hub were read)",
+    want:
+      "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and the only CloneSet of the hub, with " +
+      "its copies on member1 (only the first 10000 bindings of the hub were read)",
   },
   "says that the objects of a CustomResourceDefinition were not counted": {
     deletion: ofDefinition,
     contents: { container: "CustomResourceDefinition", kind: { name: "CloneSet", count: undefined } },
-    want: "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and all objects of kind CloneSet (not counted: you may not list them), with their copies on members (not counted: you may not list bindings)",
+    want:
+      "- CustomResourceDefinition clonesets.apps.kruise.io: on the hub, and all objects of kind CloneSet (not " +
+      "counted: you may not list them), with their copies on members (not counted: you may not list bindings)",
   },
 };
 test.each(Object.entries(contained))("a deletion %s", (_, { deletion: container, contents, want }) => {

@@ -30,7 +30,8 @@ interface EditTools extends ApplyTools {
 const FAILED = 1;
 const COMMENT_WIDTH = 100;
 const HEADER =
-  "Edit the object below. Lines that start with '#' are ignored, and an empty file cancels the edit. If the change is rejected, the file is opened again with the reason.";
+  "Edit the object below. Lines that start with '#' are ignored, and an empty file cancels the edit. If the " +
+  "change is rejected, the file is opened again with the reason.";
 
 export async function runEdit(options: EditOptions, tools: EditTools): Promise<number> {
   checkCanConfirm(options, tools.terminal);

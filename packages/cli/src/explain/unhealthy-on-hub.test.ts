@@ -58,7 +58,9 @@ const cases: Record<
   },
   "a Retain rule is not named where members have their replicas": {
     rules: ["retain", "aggregateStatus", "isHealthy"],
-    want: "its members are healthy, but its status on the hub is not; the status comes from the AggregateStatus rule of rules of shop, and the InterpretHealth rule of rules of shop judges it",
+    want:
+      "its members are healthy, but its status on the hub is not; the status comes from the AggregateStatus rule " +
+      "of rules of shop, and the InterpretHealth rule of rules of shop judges it",
   },
   "otherwise the status on the hub is quoted": {
     want: "its members are healthy, but its status on the hub does not say so yet: 1 of 4 pods is not ready",

@@ -22,7 +22,8 @@ const policy = applied(makePolicy("shop/web").selects("apps/v1", "Deployment").b
 
 test("a workload that waits for a quota which the same files raise may be placed as it is before its change", () => {
   expect(versionsBetween([planned], [quota], [applied(quota, quota), applied(template, template)])).toEqual([
-    "Deployment shop/web: these files change policies, overrides or quotas first, so FederatedResourceQuota team counts it once as it is now: it may be placed, or held back, with the version before its change",
+    "Deployment shop/web: these files change policies, overrides or quotas first, so FederatedResourceQuota " +
+      "team counts it once as it is now: it may be placed, or held back, with the version before its change",
   ]);
 });
 

@@ -60,7 +60,9 @@ export function reportAutoscaler(autoscaler: Autoscaler, nowMs: number, graceMs 
       ? [
           {
             problem: "autoscaler failing",
-            what: `${target} has not been scaled for ${formatAge(since(failed.lastTransitionTime))}: ${failed.reason}: ${(failed.message ?? "").replace(KNOWN, "")}`,
+            what:
+              `${target} has not been scaled for ${formatAge(since(failed.lastTransitionTime))}: ` +
+              `${failed.reason}: ${(failed.message ?? "").replace(KNOWN, "")}`,
             try:
               FIXES[failed.reason ?? ""] ??
               "the metrics of its spec must exist on the members; 'flotilla top pods' shows usage",
@@ -133,7 +135,8 @@ export function describeAutoscaler(autoscaler: Autoscaler, rescales: readonly Re
   const did =
     lastMs === undefined
       ? "never scaled"
-      : `scaled ${before ? `from ${before.size} ` : ""}to ${last?.size ?? status?.desiredReplicas ?? "?"} replicas ${formatAge(nowMs - lastMs)} ago${last ? `: ${last.reason}` : ""}`;
+      : `scaled ${before ? `from ${before.size} ` : ""}to ${last?.size ?? status?.desiredReplicas ?? "?"} ` +
+        `replicas ${formatAge(nowMs - lastMs)} ago${last ? `: ${last.reason}` : ""}`;
   const unread = unreadMembers(autoscaler);
   return [
     `FederatedHPA ${metadata.name}: ${status?.currentReplicas ?? "?"} replicas, between ${spec.minReplicas ?? 1} and ${spec.maxReplicas}; ${did}`,

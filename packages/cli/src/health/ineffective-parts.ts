@@ -66,7 +66,9 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
       })),
       ...unservingMembers(servedPart, clusters, uses?.of({ kind: policy.kind, ...policy.metadata })).map((found) => ({
         seen: `It selects members without the kind: ${unservingText(found)}.`,
-        fix: "Select members that serve it, or let those members serve it: with the kind's CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
+        fix:
+          "Select members that serve it, or let those members serve it: with the kind's " +
+          "CustomResourceDefinition, or with a newer Kubernetes for one of its own kinds.",
       })),
       ...ineffectiveParts(policy, lost, (name) => joined.has(name) || misdirecting.has(title)),
     ];

@@ -59,4 +59,5 @@ export const isClockWrong = ({ clockAheadMs = 0 }: Pick<Renewal, "clockAheadMs">
   Math.abs(clockAheadMs) - RESOLUTION_MS >= WRONG_CLOCK_MS;
 
 export const wrongClockText = (aheadMs: number): string =>
-  `its clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the hub's, so certificates may count as expired or not yet valid there`;
+  `its clock is ${Math.round(Math.abs(aheadMs) / 1000)} s ${aheadMs > 0 ? "ahead of" : "behind"} the hub's, so ` +
+  "certificates may count as expired or not yet valid there";

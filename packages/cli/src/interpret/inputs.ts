@@ -85,7 +85,8 @@ export async function readCustomizations(
     const before = known.get(nameOf(given));
     if (before)
       output.warn(
-        `Warning: ${given.file}:${given.line}: ${nameOf(given)} replaces the customization of the same name in ${before.file}:${before.line}, as it would on a hub`,
+        `Warning: ${given.file}:${given.line}: ${nameOf(given)} replaces the customization of the same name in ` +
+          `${before.file}:${before.line}, as it would on a hub`,
       );
     known.set(nameOf(given), given);
     const { manifest, errors, warnings } = toCanonical(given);

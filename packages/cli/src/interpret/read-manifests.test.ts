@@ -29,7 +29,8 @@ const read = (names: Partial<ManifestNames>, kubectl: string) =>
 describe.skipIf(process.platform === "win32")("-k", () => {
   test("reads what 'kubectl kustomize' builds", async () => {
     const kubectl = fakeKubectl(
-      'test "$1" = kustomize && printf "apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: $2}\\n---\\napiVersion: v1\\nkind: Secret\\nmetadata: {name: b}\\n"',
+      'test "$1" = kustomize && printf "apiVersion: v1\\nkind: ConfigMap\\nmetadata: {name: ' +
+        '$2}\\n---\\napiVersion: v1\\nkind: Secret\\nmetadata: {name: b}\\n"',
     );
 
     const manifests = await read({ kustomize: "overlay" }, kubectl);

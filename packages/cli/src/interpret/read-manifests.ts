@@ -49,7 +49,8 @@ async function build(folder: string, environment: ManifestTools["environment"], 
   if (kubectl === undefined)
     throw new FlotillaError(
       "NoKubectl",
-      `building ${folder} needs kubectl, which contains kustomize, and kubectl was not found; install it, set KUBECTL=/path/to/kubectl, or pass the built manifests with -f`,
+      `building ${folder} needs kubectl, which contains kustomize, and kubectl was not found; install it, set ` +
+        "KUBECTL=/path/to/kubectl, or pass the built manifests with -f",
     );
   return execKubectl(kubectl, ["kustomize", folder], signal);
 }

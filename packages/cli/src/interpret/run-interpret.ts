@@ -114,7 +114,8 @@ async function tryOn(
   notes.push(...untargetedNotes(samples, all.map(targetOf)));
   if (!trials.hadObjects && !request.againstHub && trials.untried.length > 0)
     notes.push(
-      "the rules compile, and were run on no object; --desired-file, --observed-file and --status-file run them on objects of files, --against-hub on those of your hub and its members",
+      "the rules compile, and were run on no object; --desired-file, --observed-file and --status-file run " +
+        "them on objects of files, --against-hub on those of your hub and its members",
     );
   return { trials, notes };
 }

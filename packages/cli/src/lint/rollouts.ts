@@ -71,7 +71,10 @@ export function severalPropagation(fleet: LintFleet, manifest: LintManifest): Pr
 
 /** `PropagationPolicy shop/web copies it to 2 members` */
 export function copyText(propagation: Propagation): string {
-  return `${propagation.via.title} ${propagation.how === "copied" ? "copies" : "divides"} it ${propagation.how === "copied" ? "to" : "over"} ${membersText(propagation)}`;
+  return (
+    `${propagation.via.title} ${propagation.how === "copied" ? "copies" : "divides"} it ` +
+    `${propagation.how === "copied" ? "to" : "over"} ${membersText(propagation)}`
+  );
 }
 
 /** Where the pod templates of workload kinds may be, by group and kind. */

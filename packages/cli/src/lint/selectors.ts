@@ -65,6 +65,7 @@ function contradiction(key: string, requirements: readonly LabelRequirement[]): 
     .reduce((all, values) => all.intersection(values))
     .difference(refused);
   return allowed.size === 0
-    ? `${key} would have to be ${needed.map(({ values }) => values.join(" or ")).join(" and ")}${refused.size > 0 ? `, but not ${[...refused].join(" or ")}` : ""}`
+    ? `${key} would have to be ${needed.map(({ values }) => values.join(" or ")).join(" and ")}` +
+        (refused.size > 0 ? `, but not ${[...refused].join(" or ")}` : "")
     : undefined;
 }

@@ -66,7 +66,11 @@ export function reasonOf(place: Place, error: unknown): string {
   const text = messageOf(error).replaceAll(/\s+/g, " ").slice(0, MAX_REASON_CHARACTERS);
   if (isRefusal(error)) return text;
   if (isOutOfReach(place, error))
-    return `the hub cannot reach this member, because it uses pull mode (${text.replace(/^Internal error occurred: /, "")}); use its own kubeconfig, for example 'kubectl --kubeconfig FILE get pods'`;
+    return (
+      "the hub cannot reach this member, because it uses pull mode " +
+      `(${text.replace(/^Internal error occurred: /, "")}); use its own kubeconfig, for example 'kubectl ` +
+      "--kubeconfig FILE get pods'"
+    );
   // A timeout has no message of its own; the last condition on the hub may explain it.
   const isSilent = error instanceof FlotillaError && error.code === "NoAnswer";
   return isSilent && place.unready !== undefined ? `${text} (the hub reports: ${place.unready})` : text;

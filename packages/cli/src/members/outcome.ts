@@ -75,7 +75,9 @@ export function problemsOf(
     const isNowhere = without.length === answers.length;
     if (isNowhere && failures.length === 0)
       throw new UsageError(
-        `${named(without)} ${without.length === 1 ? "does" : "do"} not serve the resource type '${word}'${didYouMean(word, knownNames(known()))}; run 'kubectl api-resources' to list those of the hub`,
+        `${named(without)} ${without.length === 1 ? "does" : "do"} not serve the resource type ` +
+          `'${word}'${didYouMean(word, knownNames(known()))}; run 'kubectl api-resources' to list those of the ` +
+          "hub",
       );
     if (isNowhere)
       lines.push(

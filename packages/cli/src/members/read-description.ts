@@ -233,7 +233,8 @@ function unknownType(
   if (failures.length > 0)
     return new FlotillaError(
       "NotFound",
-      `no cluster that responded serves the resource type '${word}'${hint}; no response from ${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`,
+      `no cluster that responded serves the resource type '${word}'${hint}; no response from ` +
+        `${named(failures.map(({ place }) => place.name))}: ${failures[0]?.reason ?? ""}`,
     );
   return new UsageError(
     `${named(answered)} ${answered.length === 1 ? "does" : "do"} not serve the resource type '${word}'${hint}`,

@@ -47,11 +47,21 @@ test("logs of several pods are printed one after the other, each line with its s
 for (const [format, want] of [
   [
     "json",
-    '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n',
+    '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"1"}\n' +
+      '{"cluster":"member1","namespace":"shop","pod":"a","container":"web","line":"2"}\n',
   ],
   [
     "yaml",
-    '- cluster: member1\n  container: web\n  line: "1"\n  namespace: shop\n  pod: a\n- cluster: member1\n  container: web\n  line: "2"\n  namespace: shop\n  pod: a\n',
+    "- cluster: member1\n" +
+      "  container: web\n" +
+      '  line: "1"\n' +
+      "  namespace: shop\n" +
+      "  pod: a\n" +
+      "- cluster: member1\n" +
+      "  container: web\n" +
+      '  line: "2"\n' +
+      "  namespace: shop\n" +
+      "  pod: a\n",
   ],
 ] as const) {
   test(`with -o ${format} every line is data with its source`, async () => {

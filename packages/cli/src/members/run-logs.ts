@@ -74,7 +74,8 @@ export async function runLogs(options: LogsOptions, { asking, client, output, te
   for (const text of defaulted(pods, options)) output.warn(text);
   if (options.follow && sources.length > options.maxRequests)
     throw new UsageError(
-      `following ${sources.length} containers exceeds the limit of ${options.maxRequests}: raise it with --max-log-requests, or narrow them down with --clusters, -l or -c`,
+      `following ${sources.length} containers exceeds the limit of ${options.maxRequests}: raise it with ` +
+        "--max-log-requests, or narrow them down with --clusters, -l or -c",
     );
 
   const withPrefix = options.prefix || sources.length > 1;

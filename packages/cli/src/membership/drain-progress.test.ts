@@ -105,7 +105,9 @@ test("what leaves and what stays is listed, with the reasons and a bounded numbe
 
   expect(renderDrain("member2", all)).toEqual([
     "leaves member2: Deployment shop/web",
-    "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition a.dev, CustomResourceDefinition b.dev, CustomResourceDefinition c.dev, CustomResourceDefinition d.dev, CustomResourceDefinition e.dev, and 2 more",
+    "stays on member2 (cluster-scoped, and its policy has no failover.cluster): CustomResourceDefinition " +
+      "a.dev, CustomResourceDefinition b.dev, CustomResourceDefinition c.dev, CustomResourceDefinition d.dev, " +
+      "CustomResourceDefinition e.dev, and 2 more",
   ]);
   expect(renderDrain("member2", [])).toEqual(["nothing leaves member2"]);
 });

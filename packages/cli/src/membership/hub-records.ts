@@ -47,7 +47,8 @@ export async function checkUnknown(client: Client, newcomer: JoiningCluster, sig
   if (twin)
     throw new FlotillaError(
       "Joined",
-      `this cluster has joined as ${twin.metadata.name} already; ${isSimulated(twin) ? "a simulated member of the hub cannot join it again" : "unjoin it first"}`,
+      `this cluster has joined as ${twin.metadata.name} already; ` +
+        (isSimulated(twin) ? "a simulated member of the hub cannot join it again" : "unjoin it first"),
     );
   if (namesake && namesake.spec.id !== id)
     throw new FlotillaError("Joined", `another cluster has joined as ${name}; choose another name, or unjoin it first`);

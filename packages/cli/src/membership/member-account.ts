@@ -292,7 +292,8 @@ async function secretToken(
     if (clock.now() >= untilMs)
       throw new FlotillaError(
         "Token",
-        `waiting for the token of ${namespace}/${account} on ${cluster}: its Secret was not filled within ${TOKEN_WAIT_MS / 1000} s; check that a controller manager runs there`,
+        `waiting for the token of ${namespace}/${account} on ${cluster}: its Secret was not filled within ` +
+          `${TOKEN_WAIT_MS / 1000} s; check that a controller manager runs there`,
       );
     await sleep(clock, LOOK_MS, signal);
   }

@@ -39,12 +39,16 @@ export function renderRollout(rollout: Rollout, width?: number): string {
   const lines = [
     `${targetOf(rollout)} in ${rollout.metadata.namespace}: release ${rollout.metadata.name} (number ${spec.number}, revision ${spec.revision})`,
     `Phase:    ${phaseOf(rollout)}${status?.waitingFor === undefined ? "" : `, waits for ${status.waitingFor}`}`,
-    `Pods:     ${status?.updated ?? 0} of ${status?.total ?? 0} updated, ${status?.ready ?? 0} of them available; ${status?.unavailable ?? 0} unavailable or booked`,
-    `Strategy: ${spec.source === "Strategy" ? (spec.strategyName ?? ruledBy(spec.rolloutName)) : spec.source}${spec.previous === undefined ? "" : `, returns to ${spec.previous}`}`,
+    `Pods:     ${status?.updated ?? 0} of ${status?.total ?? 0} updated, ${status?.ready ?? 0} of them ` +
+      `available; ${status?.unavailable ?? 0} unavailable or booked`,
+    `Strategy: ${spec.source === "Strategy" ? (spec.strategyName ?? ruledBy(spec.rolloutName)) : spec.source}` +
+      (spec.previous === undefined ? "" : `, returns to ${spec.previous}`),
   ];
   if (status?.failure)
     lines.push(
-      `Failed:   ${status.failure.reason}${status.failure.wave === undefined ? "" : ` in wave ${status.failure.wave}`} at ${status.failure.time}: ${failureText(status.failure)}`,
+      "Failed:   " +
+        `${status.failure.reason}${status.failure.wave === undefined ? "" : ` in wave ${status.failure.wave}`} ` +
+        `at ${status.failure.time}: ${failureText(status.failure)}`,
     );
   if (status?.plan?.length) lines.push("", renderWaves(rollout, width));
   if (status?.gates?.length) lines.push("", renderGates(rollout, width));

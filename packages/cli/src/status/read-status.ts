@@ -112,7 +112,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
   if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
     throw new FlotillaError(
       "NoHub",
-      `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig with --kubeconfig FILE, or start a hub with 'flotilla up'`,
+      `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig ` +
+        "with --kubeconfig FILE, or start a hub with 'flotilla up'",
     );
   reportHub(collector, { failedChecks, services, metrics, controllers, components, nowMs });
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });

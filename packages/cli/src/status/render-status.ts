@@ -78,7 +78,11 @@ function renderNotChecked(
 /** In the first line: without controllers, everything below is old. */
 const renderControllers = ({ controllers }: FleetStatus, { paint = plain }: StatusPage): string =>
   controllersProblem(controllers)
-    ? ` ${paint.red(controllers.state === "partial" ? `without controllers of ${controllers.missing.join(", ")}` : "without running controllers: nothing is propagated")}`
+    ? ` ${paint.red(
+        controllers.state === "partial"
+          ? `without controllers of ${controllers.missing.join(", ")}`
+          : "without running controllers: nothing is propagated",
+      )}`
     : "";
 
 function renderComponents({ components, controllers }: FleetStatus, { width }: StatusPage): string[] {

@@ -530,7 +530,10 @@ describe("as text", () => {
     const text = render({ unselected: { count: 4, names, types: ["deployments.apps"] } });
 
     expect(text.slice(text.indexOf("No policy selects")).replaceAll(/\s+/g, " ")).toBe(
-      "No policy selects 4 workloads of the hub, so they are propagated to no member: Deployment shop/web, Deployment shop/cart, Deployment shop/db and 1 more. 'flotilla why TYPE/NAME -n NAMESPACE' explains one; to list them: kubectl get deployments.apps -A -l '!propagationpolicy.karmada.io/permanent-id,!clusterpropagationpolicy.karmada.io/permanent-id'",
+      "No policy selects 4 workloads of the hub, so they are propagated to no member: Deployment shop/web, " +
+        "Deployment shop/cart, Deployment shop/db and 1 more. 'flotilla why TYPE/NAME -n NAMESPACE' explains " +
+        "one; to list them: kubectl get deployments.apps -A -l " +
+        "'!propagationpolicy.karmada.io/permanent-id,!clusterpropagationpolicy.karmada.io/permanent-id'",
     );
   });
 
@@ -540,7 +543,8 @@ describe("as text", () => {
     const text = render({ unselected, notShown: ["resourcebindings"] }).replaceAll(/\s+/g, " ");
 
     expect(text).toContain(
-      "No policy has claimed 1 workload of the hub: Deployment shop/web. Whether members have copies of it is not known, because you are not allowed to list resourcebindings. 'flotilla why",
+      "No policy has claimed 1 workload of the hub: Deployment shop/web. Whether members have copies of it is " +
+        "not known, because you are not allowed to list resourcebindings. 'flotilla why",
     );
     expect(text).not.toContain("propagated to no member");
   });

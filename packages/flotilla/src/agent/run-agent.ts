@@ -160,7 +160,10 @@ function whyNot(cluster: string, standing: RegistrationState | "refused" | undef
       "--bootstrap-kubeconfig FILE'"
     );
   if (standing === undefined)
-    return `the hub does not allow this agent to read works for ${cluster}: the cluster was not registered, or was removed; register it again with 'flotilla register'`;
+    return (
+      `the hub does not allow this agent to read works for ${cluster}: the cluster was not registered, or was ` +
+      "removed; register it again with 'flotilla register'"
+    );
   if (standing === "unknown")
     return `cluster ${cluster} was removed from the hub; its workloads keep running. Restart this agent to register again`;
   if (standing === "made")

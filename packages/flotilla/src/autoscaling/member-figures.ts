@@ -140,7 +140,8 @@ function createReader(
       const { kind, name } = object.describedObject;
       const items = await attempt(`metric ${object.metric.name} of ${kind} ${name}`, [type], async () =>
         get(
-          `${CUSTOM_METRICS}/namespaces/${namespace}/${await resourceOf(object.describedObject)}/${encodeURIComponent(name)}/${encodeURIComponent(object.metric.name)}`,
+          `${CUSTOM_METRICS}/namespaces/${namespace}/${await resourceOf(object.describedObject)}/` +
+            `${encodeURIComponent(name)}/${encodeURIComponent(object.metric.name)}`,
           metricSelector(object.metric, "metricLabelSelector"),
         ),
       );

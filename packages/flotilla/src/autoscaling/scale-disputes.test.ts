@@ -31,7 +31,8 @@ function setUp() {
 }
 
 const STOPPED =
-  "CronFederatedHPA shop/down and CronFederatedHPA shop/up changed spec.replicas of Deployment shop/web back and forth 3 times within ten minutes; it stays at 6 until one of them is changed or deleted";
+  "CronFederatedHPA shop/down and CronFederatedHPA shop/up changed spec.replicas of Deployment shop/web back " +
+  "and forth 3 times within ten minutes; it stays at 6 until one of them is changed or deleted";
 
 test("two autoscalers that set different numbers are stopped at the third turn, and continue when one is changed", () => {
   const { objects, disputes, scale } = setUp();

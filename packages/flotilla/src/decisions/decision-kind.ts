@@ -36,7 +36,8 @@ export const Decision = ownKind({
   verbs: ["create", "get", "list"],
   servedAs: "computed",
   description:
-    "Decision is one automatic decision of a controller. Controllers create them; the hub keeps the newest ones, and writes them to the audit log if there is one.",
+    "Decision is one automatic decision of a controller. Controllers create them; the hub keeps the newest " +
+    "ones, and writes them to the audit log if there is one.",
   fields: {
     time: s.time("When it was decided."),
     type: s.string("What was decided.", { enum: DECISION_TYPES }),

@@ -6,7 +6,8 @@ import { StoppedWriteError } from "./stopped-write.ts";
 
 /**
  * `busy` and `unreachable` end when the member has capacity or answers; `refused` and `missing-kind` last until the
- * object or the member is changed; `stopped` is our own decision not to write, until something changes; everything else (a conflict, a namespace still to be created, a failing server) is
+ * object or the member is changed; `stopped` is our own decision not to write, until something changes; everything else
+ * (a conflict, a namespace still to be created, a failing server) is
  * transient.
  */
 export type Obstacle = "busy" | "unreachable" | "missing-kind" | "refused" | "stopped" | "passing";

@@ -100,7 +100,8 @@ describe("a field that a Retain rule gives another value each time", () => {
 
     expect(results).toEqual([
       ...Array.from({ length: 5 }, () => "written"),
-      `Deployment web: the hub changed spec.image 5 times within ten minutes, because the Retain rule of ${MINE} gives it another value each time, and no longer writes the object until the template (1) changes`,
+      "Deployment web: the hub changed spec.image 5 times within ten minutes, because the Retain rule of " +
+        `${MINE} gives it another value each time, and no longer writes the object until the template (1) changes`,
     ]);
     expect(stopped).toEqual(["oslo 1 new"]);
   });

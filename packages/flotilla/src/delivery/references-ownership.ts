@@ -34,7 +34,10 @@ export function references({ reference, isHeld, isDelivered }: ReferencesOwner):
       if (mode === "read-only") return undefined;
       const work = deliveringWork(observed);
       if (work !== undefined)
-        return `${placeOf(observed)} is delivered by the Karmada Work ${work}, and an object has one owner; remove it from that policy, or from this ManifestWork`;
+        return (
+          `${placeOf(observed)} is delivered by the Karmada Work ${work}, and an object has one owner; remove it ` +
+          "from that policy, or from this ManifestWork"
+        );
       const [other] = otherHolders(observed, reference);
       const digest = digestIn(observed);
       if (!other || !isDelivered || digest === undefined || digest === digestIn(desired)) return undefined;

@@ -32,7 +32,8 @@ describe("reports the hub's own refusal as such, and not as a rejection by the m
     },
     "an integer that cannot be sent exactly": {
       message:
-        'Deployment.apps "web" is invalid: spec.size: Invalid value: "integer": must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly',
+        'Deployment.apps "web" is invalid: spec.size: Invalid value: "integer": must be between ' +
+        "-9007199254740991 and 9007199254740991: larger integers cannot be kept exactly",
       what: 'the hub did not send it to oslo: Deployment.apps "web" is invalid',
       fix: "use a smaller integer",
     },

@@ -15,14 +15,16 @@ import {
 import { refusesToken } from "../membership/ready.ts";
 
 export const INSTALL_KIND =
-  "install the kind's CustomResourceDefinition on those members (if it is built in: a Kubernetes version that serves it), or wait for the hub to detect it there";
+  "install the kind's CustomResourceDefinition on those members (if it is built in: a Kubernetes version that " +
+  "serves it), or wait for the hub to detect it there";
 
 /** Reasons of the condition Applied that do not blame the object: the member is unreachable or has not responded. */
 const UNREACHABLE_REASONS: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);
 
 /** What to do about credentials that the member rejects. */
 export const joinAgain = (cluster: string): string =>
-  `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads keep running, and what is known of them is from before`;
+  `run 'flotilla join ${cluster} --cluster-kubeconfig FILE' to issue new credentials; until then its workloads ` +
+  "keep running, and what is known of them is from before";
 
 type Delivery = Pick<
   Explanation["members"][number],
@@ -40,7 +42,9 @@ export function deliveryProblem(
     return isNotReady
       ? undefined
       : {
-          what: `${refusesToken(message) ? "the hub cannot use " : ""}${cluster}${refusesToken(message) ? "" : " is unreachable"}: ${message ?? "no reason given"}`,
+          what:
+            `${refusesToken(message) ? "the hub cannot use " : ""}${cluster}` +
+            `${refusesToken(message) ? "" : " is unreachable"}: ${message ?? "no reason given"}`,
           try: refusesToken(message)
             ? joinAgain(cluster)
             : `check that ${cluster} is running and reachable from the hub; its workloads keep running, and the hub continues automatically when it is back`,
@@ -63,7 +67,9 @@ export function deliveryProblem(
   if (reason === OSCILLATING)
     return {
       what: `${cluster}: ${message ?? "the hub no longer writes the object"}`,
-      try: "correct the rule or policy that gives another result each time (flotilla interpret --test FILE runs a rule); writing continues when the template, a policy or a rule of its kind changes",
+      try:
+        "correct the rule or policy that gives another result each time (flotilla interpret --test FILE runs a " +
+        "rule); writing continues when the template, a policy or a rule of its kind changes",
     };
   const webhook = uncalledWebhookIn(message);
   if (webhook !== undefined) return unansweredProblem(cluster, webhook, webhookConfiguration, message);
@@ -96,7 +102,10 @@ function unansweredProblem(
       ? "get validatingwebhookconfigurations,mutatingwebhookconfigurations"
       : `describe ${kind.toLowerCase()}/${name}`;
   return {
-    what: `${cluster} could not check it, because webhook ${webhook}${configuration === undefined ? "" : ` of ${configuration}`} does not respond there: ${message ?? "no reason given"}`,
+    what:
+      `${cluster} could not check it, because webhook ` +
+      `${webhook}${configuration === undefined ? "" : ` of ${configuration}`} does not respond there: ` +
+      (message ?? "no reason given"),
     try:
       `start the server of the webhook on ${cluster}, or correct or delete its configuration there ` +
       `('flotilla ${look} --clusters ${cluster}' shows it); the hub retries automatically`,
@@ -109,7 +118,9 @@ function unsentProblem(resource: Explanation["resource"], cluster: string, messa
   if (message.includes(`already exists in the cluster ${cluster}`))
     return {
       what: `the hub did not change the object on ${cluster}, which it does not manage: ${message}`,
-      try: `it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete one of the two; ${inspectCommand(resource, cluster)}`,
+      try:
+        "it already existed: take it over with conflictResolution: Overwrite in the policy, or rename or delete " +
+        `one of the two; ${inspectCommand(resource, cluster)}`,
     };
   if (message.includes(`in the cluster ${cluster} belongs to a ManifestWork`))
     return {
@@ -144,5 +155,9 @@ export function inspectCommand(
   cluster: string,
 ): string {
   const { group } = parseApiVersion(apiVersion);
-  return `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ${cluster}'`;
+  return (
+    "inspect it there: 'flotilla describe " +
+    `${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${namespace ? ` -n ${namespace}` : ""} --clusters ` +
+    `${cluster}'`
+  );
 }

@@ -72,7 +72,9 @@ function missingCompletions(
         `${missing === 1 ? "1 completion of the Job is" : `${missing} completions of the Job are`} not run ` +
         `by any member: ${targets.join(", ") || "its members"} cannot take more, because completions are ` +
         "immutable and no copy can be replaced now",
-      try: "the hub hands them out when a member takes its copy again, or when the policy selects a member that has none; 'flotilla status' shows what is wrong with the members",
+      try:
+        "the hub hands them out when a member takes its copy again, or when the policy selects a member that has " +
+        "none; 'flotilla status' shows what is wrong with the members",
     },
   ];
 }

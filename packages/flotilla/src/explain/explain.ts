@@ -101,7 +101,9 @@ function terminatingProblems(template: Template): Explanation["problems"] {
     ? [
         {
           what: notice.message,
-          try: "start the controller that removes it; if it no longer exists, remove the finalizer with kubectl edit, and clean up what the controller would have",
+          try:
+            "start the controller that removes it; if it no longer exists, remove the finalizer with kubectl " +
+            "edit, and clean up what the controller would have",
         },
       ]
     : [];

@@ -215,7 +215,8 @@ const fields = {
   ),
   decision: s.optional(
     s.json<ExplainedDecision>(
-      "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and assigned replicas. Unset when the resource is not scheduled.",
+      "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and " +
+        "assigned replicas. Unset when the resource is not scheduled.",
     ),
   ),
   members: s.array(
@@ -282,7 +283,8 @@ export const ClusterExplanation: Kind<Explanation> = ownKind({
   plural: "clusterexplanations",
   scope: "Cluster",
   description:
-    "ClusterExplanation describes why a cluster-scoped resource is placed where it is. It has the name that the resource's binding has or would have, and is computed on every read.",
+    "ClusterExplanation describes why a cluster-scoped resource is placed where it is. It has the name that " +
+    "the resource's binding has or would have, and is computed on every read.",
 });
 
 /** As the hub serves them. `get` is resolved per request, so that the explainer may be constructed later. */

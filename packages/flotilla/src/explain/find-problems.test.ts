@@ -165,7 +165,8 @@ const cases: Record<
       ],
     },
     want: [
-      'oslo could not check it, because webhook dead.example.com of ValidatingWebhookConfiguration dead does not respond there: Internal error occurred: failed calling webhook "dead.example.com": ECONNREFUSED',
+      "oslo could not check it, because webhook dead.example.com of ValidatingWebhookConfiguration dead does " +
+        'not respond there: Internal error occurred: failed calling webhook "dead.example.com": ECONNREFUSED',
     ],
   },
   "reports a member that is not ready and unreachable once": {
@@ -224,7 +225,9 @@ describe("an object whose policy was deleted", () => {
 
   test("is one problem, and the command for its binding comes first", () => {
     expect(adviceFor("rbac.authorization.k8s.io/v1", "ClusterRole", "reader")).toEqual([
-      "no policy selects it any longer; its binding remains, and has no cluster -> run 'kubectl delete clusterresourcebinding x'; delete the object, if it is no longer needed; or apply a ClusterPropagationPolicy whose resourceSelectors name rbac.authorization.k8s.io/v1 ClusterRole reader",
+      "no policy selects it any longer; its binding remains, and has no cluster -> run 'kubectl delete " +
+        "clusterresourcebinding x'; delete the object, if it is no longer needed; or apply a " +
+        "ClusterPropagationPolicy whose resourceSelectors name rbac.authorization.k8s.io/v1 ClusterRole reader",
     ]);
   });
 
@@ -428,7 +431,9 @@ describe("parts of a policy without effect", () => {
     };
 
     expect(problemsOf({ placement })).toEqual([
-      "the policy's spread constraints are ignored (at most 1 of cluster), because replicas are divided by equal weights; it is in 0 groups of cluster → remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+      "the policy's spread constraints are ignored (at most 1 of cluster), because replicas are divided by " +
+        "equal weights; it is in 0 groups of cluster → remove them, or use dynamicWeight: AvailableReplicas or " +
+        "replicaDivisionPreference: Aggregated",
     ]);
   });
 
@@ -468,7 +473,8 @@ describe("parts of a policy without effect", () => {
     const taint = { key: "maintenance", effect: "NoExecute" };
 
     expect(problemsOf({ clusters }, [taint])).toEqual([
-      "oslo has the taint maintenance:NoExecute, and it stays there, because the policy has no failover.cluster → run 'flotilla drain oslo', or add failover.cluster to the policy",
+      "oslo has the taint maintenance:NoExecute, and it stays there, because the policy has no " +
+        "failover.cluster → run 'flotilla drain oslo', or add failover.cluster to the policy",
     ]);
     expect(problemsOf({ clusters, failover: { cluster: {} } }, [taint])).toEqual([]);
     expect(problemsOf({ clusters, placement: { clusterTolerations: [{ operator: "Exists" }] } }, [taint])).toEqual([]);

@@ -76,7 +76,10 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     problems.push(
       lost.length > 0
         ? {
-            what: `the policy names ${lost.join(", ")}, which ${lost.length === 1 ? "is not a member" : "are not members"} of the fleet, so scheduling failed: ${unscheduled}`,
+            what:
+              `the policy names ${lost.join(", ")}, which ` +
+              `${lost.length === 1 ? "is not a member" : "are not members"} of the fleet, so scheduling failed: ` +
+              unscheduled,
             try: `correct the names in ${policy?.kind} ${policy?.name}, or join the clusters`,
           }
         : {
@@ -175,7 +178,10 @@ const CONTAINERS: ReadonlySet<string> = new Set(["v1/Namespace", "apiextensions.
 function removalOf({ kind, metadata: { namespace, name }, spec }: Binding): string {
   const copies = spec.clusters?.length ? ", which deletes the copies on its members" : "";
   const isContainer = CONTAINERS.has(`${spec.resource.apiVersion}/${spec.resource.kind}`);
-  return `run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; ${isContainer ? "" : "delete the object, if it is no longer needed; "}or `;
+  return (
+    `run 'kubectl delete ${kind.toLowerCase()} ${name}${namespace ? ` -n ${namespace}` : ""}'${copies}; ` +
+    `${isContainer ? "" : "delete the object, if it is no longer needed; "}or `
+  );
 }
 
 /**
@@ -198,7 +204,9 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
   else if (dispatched?.status === "False" && dispatched.reason === "RollbackFailed")
     problems.push({
       what: dispatched.message ?? "",
-      try: "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change the partition or the template to start again",
+      try:
+        "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change " +
+        "the partition or the template to start again",
     });
   // The planners have just reported the same error: of copies per cluster, of a quota once.
   else if (dispatched?.status === "False" && !isUncopied && dispatched.reason !== QUOTA_EXCEEDED)
@@ -299,7 +307,11 @@ function spreadText({ placement, clusters = [] }: Binding["spec"], clusterOf: Pr
       }),
     );
     const named = [...groups].slice(0, MAX_GROUPS).join(", ");
-    return `${groups.size} group${groups.size === 1 ? "" : "s"} of ${spreadByLabel ? `label ${spreadByLabel}` : spreadByField}${named && ` (${named}${groups.size > MAX_GROUPS ? ", …" : ""})`}`;
+    return (
+      `${groups.size} group${groups.size === 1 ? "" : "s"} of ` +
+      (spreadByLabel ? `label ${spreadByLabel}` : spreadByField) +
+      (named && ` (${named}${groups.size > MAX_GROUPS ? ", …" : ""})`)
+    );
   });
   return texts.join(", ");
 }

@@ -45,7 +45,8 @@ test("reports a Job that still runs on a member with a NoExecute taint", () => {
 
 test("does not advise to drain a member for a cluster-scoped object, which a drain does not move", () => {
   expect(problemsOf({ resource: role })).toEqual([
-    "oslo has the taint maintenance:NoExecute, and it stays there, because the policy has no failover.cluster → add failover.cluster to the policy; 'flotilla drain' does not move cluster-scoped objects",
+    "oslo has the taint maintenance:NoExecute, and it stays there, because the policy has no failover.cluster " +
+      "→ add failover.cluster to the policy; 'flotilla drain' does not move cluster-scoped objects",
   ]);
 });
 

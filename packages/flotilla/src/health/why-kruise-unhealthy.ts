@@ -24,7 +24,9 @@ const JUDGES: Readonly<Record<string, Judge>> = {
     const total = Math.max(countOf(status["desired"]), failed);
     return {
       reason: FAILED,
-      message: `the image ${text(spec["image"])} was not pulled on ${failed} of ${total} node${total === 1 ? "" : "s"}${listed(nodes)}${said(status["message"], "job has completed")}`,
+      message:
+        `the image ${text(spec["image"])} was not pulled on ${failed} of ${total} ` +
+        `node${total === 1 ? "" : "s"}${listed(nodes)}${said(status["message"], "job has completed")}`,
     };
   },
   ImageListPullJob(_spec, status) {

@@ -121,7 +121,9 @@ function planPolicies(): JsonObject[] {
       rule: { apiGroups: ["*"], apiVersions: ["*"], resources: ["*"], operations: ["DELETE"] },
       objectSelector: { matchLabels: { [DELETION_PROTECTED]: "Always" } },
       validation: {
-        expression: `!has(oldObject.metadata.labels) || !('${DELETION_PROTECTED}' in oldObject.metadata.labels) || oldObject.metadata.labels['${DELETION_PROTECTED}'] != 'Always'`,
+        expression:
+          `!has(oldObject.metadata.labels) || !('${DELETION_PROTECTED}' in oldObject.metadata.labels) || ` +
+          `oldObject.metadata.labels['${DELETION_PROTECTED}'] != 'Always'`,
         message: `This resource is protected, please make sure to remove the label: ${DELETION_PROTECTED}`,
         reason: "Forbidden",
       },

@@ -73,7 +73,8 @@ export function createDivisionLimits({ ask, ownerOf, levelOf, replacedReplicas }
       const path = removedLimit(object, copy);
       if (path !== undefined)
         throw new InterpretError(
-          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} takes ${path} away from the copy of ${cluster}, so that a release would reach all its pods`,
+          `dividing ${object.kind} ${object.metadata.name}: ReviseReplica of ${owner} takes ${path} away from ` +
+            `the copy of ${cluster}, so that a release would reach all its pods`,
         );
     }
   }

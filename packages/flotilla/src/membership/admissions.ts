@@ -86,7 +86,8 @@ const explainTaints: Admission<Cluster> = {
     return (object.spec.taints ?? []).flatMap(({ key, effect }, index) =>
       effect === "NoExecute" && key !== DRAIN_TAINT && !before.has(`${key}:${effect}`)
         ? [
-            `spec.taints[${index}]: NoExecute moves only workloads whose policy has failover.cluster; 'flotilla drain ${object.metadata.name}' moves most others, too`,
+            `spec.taints[${index}]: NoExecute moves only workloads whose policy has failover.cluster; ` +
+              `'flotilla drain ${object.metadata.name}' moves most others, too`,
           ]
         : [],
     );

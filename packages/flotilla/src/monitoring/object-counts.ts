@@ -59,7 +59,8 @@ const UNREADY = gauge(
 );
 const RELEASES = gauge(
   "flotilla_fleetrollouts",
-  "The newest FleetRollout of each template, by state: Succeeded, Progressing, Waiting, Paused, RollingBack, RolledBack, or Failed, which includes releases that stopped after a failure.",
+  "The newest FleetRollout of each template, by state: Succeeded, Progressing, Waiting, Paused, RollingBack, " +
+    "RolledBack, or Failed, which includes releases that stopped after a failure.",
   "state",
 );
 const EVICTIONS = gauge(

@@ -134,7 +134,8 @@ function reportProgress(
       what: `${where}, waits for approval${gates.length > 1 ? ` (${status.waitingFor ?? ""})` : ""}`,
       try:
         `${command("approve", ` --wave ${approval.wave}`)} opens wave ` +
-        `${approval.wave}${approval.when === "After" ? "'s end" : ""}${approval.message?.startsWith("wave ") ? "" : `; check before: ${approval.message ?? ""}`}`,
+        `${approval.wave}${approval.when === "After" ? "'s end" : ""}` +
+        (approval.message?.startsWith("wave ") ? "" : `; check before: ${approval.message ?? ""}`),
     };
   // Time opens them.
   if (gates.length > 0 && gates.every(({ type }) => type === "soak" || type === "window")) return undefined;
@@ -199,7 +200,10 @@ export function whyBehind(rollout: Rollout, entry: DeepReadonly<RolloutCluster>)
       : undefined;
   if (entry.revision === metadata.name && ofPods === undefined) return undefined;
   if (status?.phase === "RolledBack" || status?.phase === "RollingBack" || status?.phase === "Failed")
-    return `the release ${status.failure?.reason === ABORTED ? "was aborted" : "failed"}, and the member ${isReturning(entry) ? "returns to" : "has"} ${entry.revision}`;
+    return (
+      `the release ${status.failure?.reason === ABORTED ? "was aborted" : "failed"}, and the member ` +
+      `${isReturning(entry) ? "returns to" : "has"} ${entry.revision}`
+    );
   if (status?.phase === "Succeeded")
     return entry.state === "Skipped" || entry.state === "Unreachable"
       ? "it could not be reached during the release, and follows when it is back"

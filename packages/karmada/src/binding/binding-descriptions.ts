@@ -45,7 +45,8 @@ export const bindingDescriptions: FieldDescriptions = {
   ...descriptionsAt("spec.replicaRequirements", requirementsDescriptions),
   "spec.replicaRequirements.namespace": "The namespace of the pods. The hub's scheduler does not use it.",
   "spec.components":
-    "The kinds of pods of a workload with several pod templates. It is scheduled as a whole and never divided. Only if the hub runs with --multiple-pod-templates-scheduling.",
+    "The kinds of pods of a workload with several pod templates. It is scheduled as a whole and never divided. " +
+    "Only if the hub runs with --multiple-pod-templates-scheduling.",
   "spec.components[].name": "The name of the component.",
   "spec.components[].replicas": "The replicas of the component.",
   ...descriptionsAt("spec.components[].replicaRequirements", requirementsDescriptions),

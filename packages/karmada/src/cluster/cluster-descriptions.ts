@@ -33,7 +33,8 @@ export const clusterDescriptions: FieldDescriptions = {
   "spec.taints[].key": "The key of the taint.",
   "spec.taints[].value": "The value of the taint.",
   "spec.taints[].effect":
-    "NoSchedule keeps new objects off the member. NoExecute also moves those that run there, if their policy has failover.cluster. PreferNoSchedule is rejected.",
+    "NoSchedule keeps new objects off the member. NoExecute also moves those that run there, if their policy " +
+    "has failover.cluster. PreferNoSchedule is rejected.",
   "spec.taints[].timeAdded":
     "When the taint was added; tolerationSeconds counts from it. The hub sets it for NoExecute.",
   "spec.resourceModels":

@@ -11,7 +11,9 @@ const cluster = (spec: object, name = "m1"): Cluster => ({
 });
 const range = (min: string, max: string, name = "cpu"): object => ({ name, min, max });
 const LABEL_VALUE =
-  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+  "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must " +
+  "start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for " +
+  "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
 test("a new cluster gets the default resource models, from 0 to unlimited", () => {
   const { resourceModels = [] } = completedBy(admissions, cluster({})).spec;
@@ -162,13 +164,16 @@ describe("rejects a cluster", () => {
     "with a resource model whose max is below its min": {
       cluster: cluster(models([0, range("0", "2")], [1, range("2", "1")], [2, range("2", "3")])),
       want: [
-        `spec.resourceModels: Invalid value: ${shown([0, "0", "2"], [1, "2", "1"], [2, "2", MAX])}: The max value of each resource must be greater than the min value`,
+        `spec.resourceModels: Invalid value: ${shown([0, "0", "2"], [1, "2", "1"], [2, "2", MAX])}: The max ` +
+          "value of each resource must be greater than the min value",
       ],
     },
     "with resource models of different numbers of ranges": {
       cluster: cluster(models([0, range("0", "2")], [1])),
       want: [
-        'spec.resourceModels: Invalid value: [{"Grade":0,"Ranges":[{"Name":"cpu","Min":"0","Max":"2"}]},{"Grade":1,"Ranges":[]}]: The number of resource types should be the same',
+        "spec.resourceModels: Invalid value: " +
+          '[{"Grade":0,"Ranges":[{"Name":"cpu","Min":"0","Max":"2"}]},{"Grade":1,"Ranges":[]}]: The number of ' +
+          "resource types should be the same",
       ],
     },
     "with a negative grade": {

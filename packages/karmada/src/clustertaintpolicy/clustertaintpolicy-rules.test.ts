@@ -21,7 +21,8 @@ describe("a taint policy", () => {
     const evicting = policy({ taints: [{ key: "a", effect: "NoExecute" }] });
 
     expect(problemsOf(admissions, evicting)).toEqual([
-      "spec.taints[0]: Forbidden: Configuring taint with NoExecute effect is not allowed, this capability must be explicitly enabled by administrators through command-line flags",
+      "spec.taints[0]: Forbidden: Configuring taint with NoExecute effect is not allowed, this capability must " +
+        "be explicitly enabled by administrators through command-line flags",
     ]);
     expect(problemsOf(clusterTaintPolicyRules({ allowNoExecute: true }), evicting)).toEqual([]);
   });
@@ -44,7 +45,9 @@ describe("a taint policy", () => {
     });
 
     expect(warningsOf(admissions, given)).toEqual([
-      'spec.targetClusters.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In"}]}: unsupported key "planet", must be provider, region, or zone; no cluster matches',
+      "spec.targetClusters.fieldSelector: Invalid value: " +
+        '{"matchExpressions":[{"key":"planet","operator":"In"}]}: unsupported key "planet", must be provider, ' +
+        "region, or zone; no cluster matches",
       "spec.addOnConditions[0].operator: Is is not one of In, NotIn; the condition is never met",
       "spec.addOnConditions[0].statusValues: Maybe is not one of True, False, Unknown",
       "spec.taints[0].effect: PreferNoSchedule is not one of NoSchedule, NoExecute; a Cluster rejects it",

@@ -10,7 +10,8 @@ export const cronFederatedHpaDescriptions: FieldDescriptions = {
   "spec.rules": "The times and what is set then.",
   "spec.rules[].name": "The name of the rule, unique in the object, at most 32 characters.",
   "spec.rules[].schedule":
-    "A cron schedule of five fields, or a descriptor such as @daily. If the hub was down at that time, the latest missed run of the last five minutes is carried out; earlier ones are not.",
+    "A cron schedule of five fields, or a descriptor such as @daily. If the hub was down at that time, the " +
+    "latest missed run of the last five minutes is carried out; earlier ones are not.",
   "spec.rules[].timeZone": "The time zone of the schedule, such as Asia/Shanghai. Unset: UTC.",
   "spec.rules[].targetReplicas": "The replicas of a template. Required for templates.",
   "spec.rules[].targetMinReplicas": "minReplicas of a FederatedHPA. Unset: unchanged.",

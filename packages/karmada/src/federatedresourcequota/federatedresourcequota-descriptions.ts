@@ -4,7 +4,8 @@ export const federatedResourceQuotaDescriptions: FieldDescriptions = {
   "": "Limits what the workloads of a namespace request on all members together.",
   spec: "The limits.",
   "spec.overall":
-    "The limit for all members together, by resource: cpu, memory and what else pods request. A placement whose requests would exceed it is rejected with QuotaExceeded.",
+    "The limit for all members together, by resource: cpu, memory and what else pods request. A placement " +
+    "whose requests would exceed it is rejected with QuotaExceeded.",
   "spec.overall.*": "The amount.",
   "spec.staticAssignments":
     "Parts of the limit for single members. Each becomes a ResourceQuota of the same name in the namespace of the member.",

@@ -27,7 +27,9 @@ const overriderDescriptions: FieldDescriptions = {
     "plaintext. They are applied after replicas are divided, and win over the division. If a change fails, " +
     "the member keeps its current copy, and the condition Dispatched of the binding reports it.",
   ...descriptionsAt("imageOverrider", {
-    "": "Changes images of the containers, but not of the init containers, of Pods, ReplicaSets, Deployments, DaemonSets, StatefulSets and Jobs. For other kinds, such as CloneSet, set predicate.",
+    "":
+      "Changes images of the containers, but not of the init containers, of Pods, ReplicaSets, Deployments, " +
+      "DaemonSets, StatefulSets and Jobs. For other kinds, such as CloneSet, set predicate.",
     "[].component": "The part of the image: Registry, Repository, or Tag, which also stands for a digest.",
     "[].operator": "add appends the value to the part, replace replaces the part, remove removes it.",
     "[].value": "The text to append, or the new part. Not used by remove.",
@@ -40,7 +42,9 @@ const overriderDescriptions: FieldDescriptions = {
   ...descriptionsAt("labelsOverrider", labelDescriptions("labels")),
   ...descriptionsAt("annotationsOverrider", labelDescriptions("annotations")),
   ...descriptionsAt("fieldOverrider", {
-    "": "Changes values in a JSON or YAML document inside a string field, such as a file in a ConfigMap. The document is parsed and written again, so comments are lost.",
+    "":
+      "Changes values in a JSON or YAML document inside a string field, such as a file in a ConfigMap. The " +
+      "document is parsed and written again, so comments are lost.",
     "[].fieldPath": "The JSON pointer of the string field, such as /data/config.yaml. It must exist.",
     "[].json": "Changes of a JSON document, in order. Set either json or yaml.",
     ...descriptionsAt("[].json", documentDescriptions),
@@ -59,7 +63,8 @@ const overriderDescriptions: FieldDescriptions = {
 export const overrideDescriptions: FieldDescriptions = {
   spec: "The objects whose copies are changed, and the changes for each member.",
   "spec.resourceSelectors":
-    "The objects whose copies are changed. Unset: every object in the scope of the policy. Policies with a less specific selector are applied first, then by name.",
+    "The objects whose copies are changed. Unset: every object in the scope of the policy. Policies with a " +
+    "less specific selector are applied first, then by name.",
   ...descriptionsAt("spec.resourceSelectors", resourceSelectorDescriptions),
   "spec.overrideRules":
     "The changes for some members. All rules that target a member apply to its copy, in order. ClusterOverridePolicies are applied before OverridePolicies.",

@@ -61,7 +61,9 @@ describe("rejects an override policy", () => {
         overrideRules: [{ overriders: {} }],
       }),
       want: [
-        'spec.overriders: Invalid value: {"fieldOverrider":[{"fieldPath":"/data/a","json":[{"subPath":"/b","operator":"remove"}]}]}: overrideRules and overriders can\'t co-exist',
+        "spec.overriders: Invalid value: " +
+          '{"fieldOverrider":[{"fieldPath":"/data/a","json":[{"subPath":"/b","operator":"remove"}]}]}: ' +
+          "overrideRules and overriders can't co-exist",
       ],
     },
     "with a predicate that is not a JSON pointer": {
@@ -79,7 +81,9 @@ describe("rejects an override policy", () => {
         ],
       }),
       want: [
-        `${at}.fieldOverrider[0]: Invalid value: {"fieldPath":"/a","json":[{"subPath":"/b","operator":"remove"}],"yaml":[{"subPath":"/b","operator":"add","value":1}]}: FieldOverrider has both YAML and JSON set. Only one is allowed`,
+        `${at}.fieldOverrider[0]: Invalid value: {"fieldPath":"/a","json":[{"subPath":"/b","operator":` +
+          `"remove"}],"yaml":[{"subPath":"/b","operator":"add","value":1}]}: FieldOverrider has both YAML and ` +
+          "JSON set. Only one is allowed",
       ],
     },
     "with a field overrider without operations": {

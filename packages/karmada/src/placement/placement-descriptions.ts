@@ -27,7 +27,8 @@ export const placementDescriptions: FieldDescriptions = {
     "The name of the overflow group. It must differ from the names of this group and of its other overflow groups.",
 
   clusterTolerations:
-    "Taints of members that the objects tolerate. A taint that is not tolerated keeps new objects off the member; objects that are already there stay, unless failover.cluster moves them.",
+    "Taints of members that the objects tolerate. A taint that is not tolerated keeps new objects off the " +
+    "member; objects that are already there stay, unless failover.cluster moves them.",
   "clusterTolerations[].key": "The key of the taint. Empty: every key.",
   "clusterTolerations[].operator":
     "Exists tolerates every value of the taint; Equal, the default, only the given value. Lt and Gt are rejected.",
@@ -49,7 +50,8 @@ export const placementDescriptions: FieldDescriptions = {
   "spreadConstraints[].maxGroups": "The largest number of groups to select. Unset or 0: no limit.",
 
   replicaScheduling:
-    "How the replicas of a workload are divided over the members. Unset: every member gets all replicas. Objects without replicas always go to every selected member.",
+    "How the replicas of a workload are divided over the members. Unset: every member gets all replicas. " +
+    "Objects without replicas always go to every selected member.",
   "replicaScheduling.replicaSchedulingType":
     "Duplicated: every member gets all replicas. Divided: the replicas are divided over the members.",
   "replicaScheduling.replicaDivisionPreference":
@@ -60,7 +62,8 @@ export const placementDescriptions: FieldDescriptions = {
     "precedence over staticWeightList. Replicas stay where they are as far as possible while the workload " +
     "is scaled.",
   [`${WEIGHTS}.staticWeightList`]:
-    "Fixed weights. They ignore spreadConstraints and the room of members. A member without a weight gets no replicas; if no member has one, all have the same.",
+    "Fixed weights. They ignore spreadConstraints and the room of members. A member without a weight gets no " +
+    "replicas; if no member has one, all have the same.",
   [`${WEIGHTS}.staticWeightList[].targetCluster`]:
     "The members with this weight. If several entries match a member, the largest weight counts.",
   ...descriptionsAt(`${WEIGHTS}.staticWeightList[].targetCluster`, clusterAffinityDescriptions),
@@ -68,7 +71,8 @@ export const placementDescriptions: FieldDescriptions = {
     "The weight of each of these members: with weight 2 a member gets twice as many replicas as with weight 1.",
 
   workloadAffinity:
-    "Schedules the objects of one namespace together or apart, by a label of their templates. It applies when an object is placed: objects that already run are not moved.",
+    "Schedules the objects of one namespace together or apart, by a label of their templates. It applies when " +
+    "an object is placed: objects that already run are not moved.",
   "workloadAffinity.affinity":
     "Schedules an object only to members that all other objects of its group have. Its label must differ from that of antiAffinity.",
   "workloadAffinity.affinity.groupByLabelKey":
@@ -91,7 +95,9 @@ const statePreservationDescriptions: FieldDescriptions = {
 };
 
 export const failoverDescriptions: FieldDescriptions = {
-  "": "When workloads are moved away from a member. Unset: only flotilla drain moves them, and NoExecute taints if the hub runs with --enable-no-execute-taint-eviction.",
+  "":
+    "When workloads are moved away from a member. Unset: only flotilla drain moves them, and NoExecute taints if " +
+    "the hub runs with --enable-no-execute-taint-eviction.",
   application:
     "Moves a workload away from a member where it is unhealthy for too long. Requires propagateDeps. Each " +
     "move of a workload that keeps failing waits twice as long as the one before, up to six hours.",
@@ -107,7 +113,8 @@ export const failoverDescriptions: FieldDescriptions = {
     "For Gracefully: how long the old copy waits for the new one, in seconds; 600 by default. Rejected with another purge mode.",
   ...descriptionsAt("application.statePreservation", statePreservationDescriptions),
   cluster:
-    "Moves workloads away from a member with a NoExecute taint that clusterTolerations does not tolerate. Without it such a taint only keeps new workloads off the member.",
+    "Moves workloads away from a member with a NoExecute taint that clusterTolerations does not tolerate. " +
+    "Without it such a taint only keeps new workloads off the member.",
   "cluster.purgeMode":
     "What happens to the old copy. Gracefully: it is deleted when the new copy is ready; after ten minutes " +
     "also if it is unhealthy itself, or if the new copy is healthy with fewer replicas ready. Directly: it " +

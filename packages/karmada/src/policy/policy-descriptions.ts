@@ -6,12 +6,14 @@ import { resourceSelectorDescriptions } from "../selection/selection-description
 export const policyDescriptions: FieldDescriptions = {
   spec: "The objects that are propagated, where to, and how.",
   "spec.resourceSelectors":
-    "The objects that the policy selects; one matching selector is enough. Between policies of the same priority a selector with a name wins over one with labels, and that over the kind alone.",
+    "The objects that the policy selects; one matching selector is enough. Between policies of the same " +
+    "priority a selector with a name wins over one with labels, and that over the kind alone.",
   ...descriptionsAt("spec.resourceSelectors", resourceSelectorDescriptions),
   ...descriptionsAt("spec.placement", placementDescriptions),
   ...descriptionsAt("spec.failover", failoverDescriptions),
   "spec.priority":
-    "If several policies select an object, the one with the highest priority claims it. An object keeps its policy when a better one is created later, unless that one preempts.",
+    "If several policies select an object, the one with the highest priority claims it. An object keeps its " +
+    "policy when a better one is created later, unless that one preempts.",
   "spec.preemption":
     "Always: the policy takes over objects that another policy has claimed: a PropagationPolicy those of a " +
     "ClusterPropagationPolicy, and every policy those of one of its own kind with a lower priority. Every " +
@@ -23,7 +25,8 @@ export const policyDescriptions: FieldDescriptions = {
     "unchanged and reports the conflict; Overwrite takes it over. An object of a ManifestWork is never " +
     "taken over.",
   "spec.dependentOverrides":
-    "Names of override policies that must exist before the objects are propagated: OverridePolicies of the namespace, or ClusterOverridePolicies for a ClusterPropagationPolicy.",
+    "Names of override policies that must exist before the objects are propagated: OverridePolicies of the " +
+    "namespace, or ClusterOverridePolicies for a ClusterPropagationPolicy.",
   "spec.propagateDeps":
     "Also propagates the ConfigMaps, Secrets, service accounts, claims and other objects that the template " +
     "needs, to the same members. Required for application failover; always on for ServiceImports.",
@@ -36,7 +39,8 @@ export const policyDescriptions: FieldDescriptions = {
   "spec.schedulePriority.priorityClassName":
     "The name of the PriorityClass; the highest value is scheduled first. The objects are not propagated until it exists.",
   "spec.schedulerName":
-    "The scheduler of the objects, which cannot be changed later. The hub leaves bindings with any other name to that scheduler, and does not support failover for them.",
+    "The scheduler of the objects, which cannot be changed later. The hub leaves bindings with any other name " +
+    "to that scheduler, and does not support failover for them.",
   "spec.suspension":
     "Stops sending changes to members. The copies there stay, still report their status, and drift is not repaired.",
   "spec.suspension.dispatching": "Stops sending changes to all members. Not together with dispatchingOnClusters.",

@@ -162,19 +162,24 @@ describe("rejects a policy", () => {
     "with preemption and a selector without names": {
       spec: { preemption: "Always" },
       want: [
-        'spec.resourceSelectors[0].name: Invalid value: "": name cannot be empty if preemption is Always, the empty name may cause unexpected resources preemption',
+        'spec.resourceSelectors[0].name: Invalid value: "": name cannot be empty if preemption is Always, the ' +
+          "empty name may cause unexpected resources preemption",
       ],
     },
     "that suspends dispatching both on all clusters and on some": {
       spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m1"] }, dispatching: true } },
       want: [
-        'spec.suspension.suspension: Invalid value: {"dispatchingOnClusters":{"clusterNames":["m1"]},"dispatching":true}: suspension dispatching cannot co-exist with dispatchingOnClusters.clusterNames',
+        "spec.suspension.suspension: Invalid value: " +
+          '{"dispatchingOnClusters":{"clusterNames":["m1"]},"dispatching":true}: suspension dispatching cannot ' +
+          "co-exist with dispatchingOnClusters.clusterNames",
       ],
     },
     "with both clusterAffinity and clusterAffinities": {
       spec: { placement: { clusterAffinities: [{ affinityName: "a" }], clusterAffinity: affinity } },
       want: [
-        'spec.placement: Invalid value: {"clusterAffinities":[{"affinityName":"a"}],"clusterAffinity":{"clusterNames":["m1"]}}: clusterAffinities cannot co-exist with clusterAffinity',
+        "spec.placement: Invalid value: " +
+          '{"clusterAffinities":[{"affinityName":"a"}],"clusterAffinity":{"clusterNames":["m1"]}}: ' +
+          "clusterAffinities cannot co-exist with clusterAffinity",
       ],
     },
     "with duplicate affinity names": {
@@ -190,7 +195,8 @@ describe("rejects a policy", () => {
         },
       },
       want: [
-        'spec.placement.clusterAffinities[0].overflowAffinities: Invalid value: [{"affinityName":"b"}]: overflowAffinities can only be used together with dynamic weight or aggregated scheduling',
+        'spec.placement.clusterAffinities[0].overflowAffinities: Invalid value: [{"affinityName":"b"}]: ' +
+          "overflowAffinities can only be used together with dynamic weight or aggregated scheduling",
       ],
     },
     "with an unknown cluster field in a field selector": {
@@ -202,13 +208,17 @@ describe("rejects a policy", () => {
         },
       },
       want: [
-        'spec.placement.clusterAffinity.fieldSelector: Invalid value: {"matchExpressions":[{"key":"planet","operator":"In","values":["earth"]}]}: unsupported key "planet", must be provider, region, or zone',
+        "spec.placement.clusterAffinity.fieldSelector: Invalid value: " +
+          '{"matchExpressions":[{"key":"planet","operator":"In","values":["earth"]}]}: unsupported key "planet", ' +
+          "must be provider, region, or zone",
       ],
     },
     "with a region spread constraint but no cluster spread constraint": {
       spec: { placement: { spreadConstraints: [{ spreadByField: "region" }] } },
       want: [
-        'spec.placement.spreadConstraints: Invalid value: [{"spreadByField":"region","minGroups":1}]: the cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is enabled',
+        'spec.placement.spreadConstraints: Invalid value: [{"spreadByField":"region","minGroups":1}]: the ' +
+          "cluster spread constraint must be enabled in one of the constraints in case of SpreadByField is " +
+          "enabled",
       ],
     },
     "with a numeric toleration operator": {
@@ -224,7 +234,9 @@ describe("rejects a policy", () => {
         },
       },
       want: [
-        'spec.placement.workloadAffinity: Invalid value: {"affinity":{"groupByLabelKey":"app"},"antiAffinity":{"groupByLabelKey":"app"}}: affinity and antiAffinity must not use the same groupByLabelKey',
+        "spec.placement.workloadAffinity: Invalid value: " +
+          '{"affinity":{"groupByLabelKey":"app"},"antiAffinity":{"groupByLabelKey":"app"}}: affinity and ' +
+          "antiAffinity must not use the same groupByLabelKey",
       ],
     },
     "with application failover and no propagateDeps": {
@@ -249,7 +261,8 @@ describe("rejects a policy", () => {
 
   test("rejects a policy with a value of the wrong type, with the decoding error of Karmada's webhook", () => {
     expect(() => completedBy(admissions, policy({ priority: "high" }))).toThrow(
-      'admission webhook "propagationpolicy.karmada.io" denied the request: json: cannot unmarshal string into Go struct field PropagationSpec.spec.priority of type int32',
+      'admission webhook "propagationpolicy.karmada.io" denied the request: json: cannot unmarshal string into ' +
+        "Go struct field PropagationSpec.spec.priority of type int32",
     );
   });
 });

@@ -23,7 +23,8 @@ export const resourceInterpreterWebhookConfigurationDescriptions: FieldDescripti
   "webhooks[].rules[].apiVersions": "API versions. * alone means all.",
   "webhooks[].rules[].kinds": "Kinds. * alone means all.",
   "webhooks[].rules[].operations":
-    "InterpretReplica, ReviseReplica, Retain, AggregateStatus, InterpretDependency, InterpretStatus, InterpretHealth and InterpretComponent. * alone means all.",
+    "InterpretReplica, ReviseReplica, Retain, AggregateStatus, InterpretDependency, InterpretStatus, " +
+    "InterpretHealth and InterpretComponent. * alone means all.",
   "webhooks[].timeoutSeconds":
     "The time for a call with its retries, from 1 to 30 seconds; 10 by default. When it has passed, the object keeps its state and the hub tries again.",
   "webhooks[].interpreterContextVersions":

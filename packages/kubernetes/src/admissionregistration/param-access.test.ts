@@ -76,7 +76,8 @@ describe("the writer of a binding", () => {
     expect(checkParamRefAccess(access, spec, undefined, () => undefined)).toMatchObject([
       {
         message:
-          'Forbidden: unable to get policy p to determine minimum required permissions and user "tester" does not have "get" permission for all groups, versions and resources',
+          'Forbidden: unable to get policy p to determine minimum required permissions and user "tester" does ' +
+          'not have "get" permission for all groups, versions and resources',
       },
     ]);
     expect(questions).toEqual([{ verb: "get", group: "*", resource: "*", name: "a" }]);

@@ -36,7 +36,8 @@ export function checkParamKindAccess(
   return [
     field.forbidden(
       "spec.paramKind",
-      `user ${JSON.stringify(user.name)} must have "get" permission on all objects of the referenced paramKind (kind=${kind.kind}, apiVersion=${kind.apiVersion})`,
+      `user ${JSON.stringify(user.name)} must have "get" permission on all objects of the referenced paramKind ` +
+        `(kind=${kind.kind}, apiVersion=${kind.apiVersion})`,
     ),
   ];
 }

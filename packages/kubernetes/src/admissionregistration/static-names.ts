@@ -5,7 +5,8 @@ const STATIC_SUFFIX = ".static.k8s.io";
 export function nameWarnings({ metadata: { name = "" } }: { metadata: { readonly name?: string } }): string[] {
   return name.endsWith(STATIC_SUFFIX)
     ? [
-        `metadata.name: names ending with ${JSON.stringify(STATIC_SUFFIX)} are reserved for static manifest-based configurations and cannot be managed via the API`,
+        `metadata.name: names ending with ${JSON.stringify(STATIC_SUFFIX)} are reserved for static ` +
+          "manifest-based configurations and cannot be managed via the API",
       ]
     : [];
 }

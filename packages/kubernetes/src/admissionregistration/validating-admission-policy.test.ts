@@ -99,7 +99,8 @@ const refused: Record<string, [fields: object, want: string[]]> = {
       ],
     },
     [
-      "spec.variables[0].expression: Invalid value: \"variables.b\": compilation failed: ERROR: <input>:1:10: undefined field 'b'\n | variables.b\n | .........^",
+      'spec.variables[0].expression: Invalid value: "variables.b": compilation failed: ERROR: <input>:1:10: ' +
+        "undefined field 'b'\n | variables.b\n | .........^",
     ],
   ],
   "a variable with a reserved name": [
@@ -116,7 +117,8 @@ const refused: Record<string, [fields: object, want: string[]]> = {
   "variables in match conditions": [
     { variables: [{ name: "a", expression: "true" }], matchConditions: [{ name: "a", expression: "variables.a" }] },
     [
-      "spec.matchConditions[0].expression: Invalid value: \"variables.a\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^",
+      'spec.matchConditions[0].expression: Invalid value: "variables.a": compilation failed: ERROR: ' +
+        "<input>:1:1: undeclared reference to 'variables' (in container '')\n | variables.a\n | ^",
     ],
   ],
   "a blank message": [

@@ -118,7 +118,8 @@ const refused: Record<string, [fields: object, want: string[]]> = {
   "a condition on params, which webhooks do not have": [
     { matchConditions: [{ name: "a", expression: "params == null" }] },
     [
-      "webhooks[0].matchConditions[0].expression: Invalid value: \"params == null\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params == null\n | ^",
+      'webhooks[0].matchConditions[0].expression: Invalid value: "params == null": compilation failed: ' +
+        "ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | params == null\n | ^",
     ],
   ],
   "more than 64 conditions": [

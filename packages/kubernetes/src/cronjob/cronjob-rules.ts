@@ -89,7 +89,8 @@ function warnings(review: Review<CronJob>): string[] {
   ]);
   if (oldObject && object.spec.schedule?.includes("TZ"))
     found.push(
-      "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
+      "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see " +
+        "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
     );
   return found;
 }

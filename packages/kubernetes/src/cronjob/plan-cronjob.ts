@@ -65,7 +65,8 @@ export function planCronJob(cronJob: ReadonlyCronJob, jobs: readonly ReadonlyJob
   if (spec.schedule.includes("TZ"))
     warn(
       "UnsupportedSchedule",
-      `CRON_TZ or TZ used in schedule ${JSON.stringify(spec.schedule)} is not officially supported, see https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details`,
+      `CRON_TZ or TZ used in schedule ${JSON.stringify(spec.schedule)} is not officially supported, see ` +
+        "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details",
     );
   const schedule = parseSchedule(zonedSchedule(spec.schedule, spec.timeZone));
   if (typeof schedule === "string") {

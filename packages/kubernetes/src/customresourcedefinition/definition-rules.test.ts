@@ -65,7 +65,9 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
   "error messages show versions as JSON": [
     definition([version("v1"), version("v1")]),
     [
-      'spec.versions: Invalid value: [{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":true}]: must contain unique version names',
+      "spec.versions: Invalid value: " +
+        '[{"name":"v1","served":true,"storage":true},{"name":"v1","served":true,"storage":true}]: must contain ' +
+        "unique version names",
     ].flatMap((text) => [
       text,
       text.replace("must contain unique version names", "must have exactly one version marked as storage version"),
@@ -74,7 +76,9 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
   "a version in status.storedVersions cannot be removed from spec.versions": [
     definition([version("v1")], {}, { storedVersions: ["v0", "v1"] }),
     [
-      'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage version, and must remain in spec.versions until a storage migration ensures no data remains persisted in v0 and removes v0 from status.storedVersions',
+      'status.storedVersions[0]: Invalid value: "v0": missing from spec.versions; v0 was previously a storage ' +
+        "version, and must remain in spec.versions until a storage migration ensures no data remains persisted " +
+        "in v0 and removes v0 from status.storedVersions",
     ],
   ],
   "a default must not have unknown fields": [
@@ -103,7 +107,8 @@ const refused: Record<string, [definition: CustomResourceDefinition, want: strin
     ]),
     [
       'spec.selectableFields[0].jsonPath: Invalid value: ".spec.b": is an invalid path: does not refer to a valid field',
-      'spec.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+      'spec.selectableFields[1].jsonPath: Invalid value: ".spec": must point to a field of type string, ' +
+        "boolean or integer. Enum string fields and strings with formats are allowed.",
       'spec.selectableFields[2].jsonPath: Invalid value: ".spec.a[0]": is an invalid path: array notation is not allowed',
     ],
   ],

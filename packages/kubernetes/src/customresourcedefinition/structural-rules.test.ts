@@ -88,7 +88,8 @@ const refused: Record<string, [schema: JsonObject, want: string[]]> = {
       items: { type: "object", properties: { k: { type: "string" } } },
     }),
     [
-      "#.properties[a].items.properties[k].default: Required value: this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property",
+      "#.properties[a].items.properties[k].default: Required value: this property is in " +
+        "x-kubernetes-list-map-keys, so it must have a default or be a required property",
     ],
   ],
   "metadata properties other than name and generateName": [

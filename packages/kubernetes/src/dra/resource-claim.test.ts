@@ -92,7 +92,8 @@ const refused: Record<string, [devices: object, want: string[]]> = {
   "a selector that does not compile": [
     { requests: [exactly({ selectors: [{ cel: { expression: "device.name" } }] })] },
     [
-      "spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: \"device.name\": compilation failed: ERROR: <input>:1:7: undefined field 'name'\n | device.name\n | ......^",
+      'spec.devices.requests[0].exactly.selectors[0].cel.expression: Invalid value: "device.name": ' +
+        "compilation failed: ERROR: <input>:1:7: undefined field 'name'\n | device.name\n | ......^",
     ],
   ],
   "a selector that is not boolean": [
@@ -113,7 +114,8 @@ test("the spec is immutable", () => {
 
   expect(problemsOf(rules, claim(simple), old)).toEqual([]);
   expect(problemsOf(rules, claim({ requests: [exactly({ count: 2 })] }), old)).toEqual([
-    'spec: Invalid value: {"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu","count":2,"allocationMode":"ExactCount"}}]}}: field is immutable',
+    'spec: Invalid value: {"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu","count":2,' +
+      '"allocationMode":"ExactCount"}}]}}: field is immutable',
   ]);
 });
 

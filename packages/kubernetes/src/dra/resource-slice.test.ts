@@ -28,7 +28,8 @@ const refused: Record<string, [fields: object, want: string[]]> = {
   "devices with two node selections": [
     { allNodes: true },
     [
-      'spec: Invalid value: "{`nodeName`, `allNodes`}": exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required, but multiple fields are set',
+      'spec: Invalid value: "{`nodeName`, `allNodes`}": exactly one of `nodeName`, `nodeSelector`, `allNodes`, ' +
+        "`perDeviceNodeSelection` is required, but multiple fields are set",
     ],
   ],
   "an empty pool": [

@@ -61,7 +61,8 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
       successPolicy: { rules: [{ succeededIndexes: "0-1", succeededCount: 3 }] },
     },
     [
-      "spec.successPolicy.rules[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number of indexes in the specified succeededIndexes field)",
+      "spec.successPolicy.rules[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the " +
+        "number of indexes in the specified succeededIndexes field)",
     ],
   ],
 };

@@ -105,7 +105,8 @@ function checkFeatures(features: readonly string[]): FieldError[] {
       );
     else if (!FEATURE.test(feature)) {
       const rule =
-        "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
+        "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature " +
+        "or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
       errors.push(field.invalid(at(index), feature, `invalid feature name ${JSON.stringify(feature)}: ${rule}`));
     }
     const next = features[index + 1];

@@ -90,7 +90,8 @@ const refusals: Record<string, { old?: PodType; spec: object; want: string[] }> 
     old: make([container()], { initContainers: [container({ cpu: "1" }, { name: "i", ...POLICY })] }),
     spec: { initContainers: [container({ cpu: "2" }, { name: "i", ...POLICY })] },
     want: [
-      "spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: \"RestartContainer\": must not be set to 'RestartContainer' for non-sidecar initContainers",
+      'spec.initContainers[0].resizePolicy[0].restartPolicy: Invalid value: "RestartContainer": must not be ' +
+        "set to 'RestartContainer' for non-sidecar initContainers",
       "spec.initContainers[0]: Forbidden: non-sidecar init containers with a resize policy of RestartContainer cannot be resized",
     ],
   },

@@ -246,7 +246,9 @@ const refusals: Record<string, [spec: object, want: string[]]> = {
   "a contradictory security context is printed as JSON": [
     { containers: [container({ securityContext: { privileged: true, allowPrivilegeEscalation: false } })] },
     [
-      'spec.containers[0].securityContext: Invalid value: {"privileged":true,"allowPrivilegeEscalation":false}: cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+      "spec.containers[0].securityContext: Invalid value: " +
+        '{"privileged":true,"allowPrivilegeEscalation":false}: cannot set `allowPrivilegeEscalation` to false ' +
+        "and `privileged` to true",
     ],
   ],
   "a gated pod cannot have a nodeName": [

@@ -17,7 +17,9 @@ const cases: Record<string, [rest: object, old: object | undefined, subresource:
       undefined,
       undefined,
       [
-        'spec: Invalid value: {"MinAvailable":1,"Selector":null,"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: minAvailable and maxUnavailable cannot be both set',
+        "spec: Invalid value: " +
+          '{"MinAvailable":1,"Selector":null,"MaxUnavailable":"50%","UnhealthyPodEvictionPolicy":null}: ' +
+          "minAvailable and maxUnavailable cannot be both set",
       ],
     ],
     "a percentage must not exceed 100%": [

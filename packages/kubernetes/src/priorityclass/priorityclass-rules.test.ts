@@ -23,7 +23,8 @@ const cases: Record<string, [rest: object, old: object | undefined, want: string
     { metadata: { name: "system-x" } },
     undefined,
     [
-      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
+      "metadata.name: Forbidden: priority class names with 'system-' prefix are reserved for system use only. " +
+        "error: system-x is not a known system priority class",
     ],
   ],
   "the value of a user class is limited": [

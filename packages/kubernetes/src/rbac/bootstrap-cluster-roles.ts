@@ -15,10 +15,12 @@ export const clusterRoles: Readonly<Record<string, readonly string[]>> = {
     "impersonate core serviceaccounts",
     "create,delete,deletecollection,patch,update core pods,pods/attach,pods/exec,pods/portforward,pods/proxy",
     "create core pods/eviction",
-    "create,delete,deletecollection,patch,update core configmaps,persistentvolumeclaims,replicationcontrollers,replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy",
+    "create,delete,deletecollection,patch,update core configmaps,persistentvolumeclaims,replicationcontrollers," +
+      "replicationcontrollers/scale,secrets,serviceaccounts,services,services/proxy",
     "create core serviceaccounts/token",
     "create,delete,deletecollection,patch,update core,events.k8s.io events",
-    "create,delete,deletecollection,patch,update apps daemonsets,deployments,deployments/rollback,deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale",
+    "create,delete,deletecollection,patch,update apps daemonsets,deployments,deployments/rollback," +
+      "deployments/scale,replicasets,replicasets/scale,statefulsets,statefulsets/scale",
     "create,delete,deletecollection,patch,update autoscaling horizontalpodautoscalers",
     "create,delete,deletecollection,patch,update batch cronjobs,jobs",
     "create,delete,deletecollection,patch,update extensions " +

@@ -81,7 +81,8 @@ export class Arguments {
     this.machine.charge(bytes.length >> 5);
     if (bytes.length > MAX_STRING_BYTES)
       throw this.machine.failure(
-        `string length ${bytes.length} exceeds the maximum allowed input string length ${MAX_STRING_BYTES} in Karmada lua string lib, please check your lua script.`,
+        `string length ${bytes.length} exceeds the maximum allowed input string length ${MAX_STRING_BYTES} in ` +
+          "Karmada lua string lib, please check your lua script.",
       );
     return bytes;
   }

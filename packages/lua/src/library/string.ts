@@ -11,7 +11,8 @@ const unsupported =
   (name: string): LibraryFunction =>
   ({ machine }) => {
     throw machine.failure(
-      `The Lua function string.${name} is not supported by Karmada. If you believe this function is essential for your use case, please submit an issue to let us know why you need it.`,
+      `The Lua function string.${name} is not supported by Karmada. If you believe this function is essential ` +
+        "for your use case, please submit an issue to let us know why you need it.",
     );
   };
 

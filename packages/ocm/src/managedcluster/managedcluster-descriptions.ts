@@ -4,14 +4,16 @@ export const managedClusterDescriptions: FieldDescriptions = {
   "": "A member cluster of the hub, and the status its agent reports.",
   spec: "The desired state of the cluster on the hub.",
   "spec.hubAcceptsClient":
-    "Whether the hub accepts the cluster: only then it gets a namespace, and its agent gets permissions. Setting it to true needs the permission to update managedclusters/accept.",
+    "Whether the hub accepts the cluster: only then it gets a namespace, and its agent gets permissions. " +
+    "Setting it to true needs the permission to update managedclusters/accept.",
   "spec.leaseDurationSeconds":
     "How often the agent renews its lease in seconds. After five intervals without a renewal the cluster is Unknown.",
   "spec.managedClusterClientConfigs": "The addresses of the cluster's API server. Agents add to it.",
   "spec.managedClusterClientConfigs[].url": "The URL of the API server.",
   "spec.managedClusterClientConfigs[].caBundle": "The CA of the API server: PEM, in base64.",
   "spec.taints":
-    "Exclude the cluster from Placements that do not tolerate them. The hub adds taints to clusters that are not available, and copies NoSelect and NoSelectIfNew to the Cluster of the same name.",
+    "Exclude the cluster from Placements that do not tolerate them. The hub adds taints to clusters that are " +
+    "not available, and copies NoSelect and NoSelectIfNew to the Cluster of the same name.",
   "spec.taints[].key": "The key of the taint.",
   "spec.taints[].value": "The value of the taint.",
   "spec.taints[].effect":

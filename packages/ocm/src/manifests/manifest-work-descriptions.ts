@@ -12,7 +12,8 @@ const identifierDescriptions: FieldDescriptions = {
 export const manifestWorkSpecDescriptions: FieldDescriptions = {
   workload: "The objects for the cluster.",
   "workload.manifests":
-    "The complete objects, each with a name and each once. Together at most 512000 bytes. Objects that are removed from the list are deleted on the cluster after the rest is applied.",
+    "The complete objects, each with a name and each once. Together at most 512000 bytes. Objects that are " +
+    "removed from the list are deleted on the cluster after the rest is applied.",
 
   deleteOption: "What happens to the objects when the work is deleted: they are deleted by default.",
   "deleteOption.propagationPolicy":

@@ -53,6 +53,7 @@ export function checkConditionalDeployment(annotations: Annotations): FieldError
 export function conditionalDeploymentWarnings(annotations: Annotations): string[] {
   if (annotations?.[CONDITIONAL_DEPLOYMENT_ANNOTATION] !== "true") return [];
   return [
-    `metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is only supported by Flotilla; the canonical form is a ManifestWorkReplicaSet with a Placement that selects clusters by label`,
+    `metadata.annotations: ${CONDITIONAL_DEPLOYMENT_ANNOTATION} is only supported by Flotilla; the canonical ` +
+      "form is a ManifestWorkReplicaSet with a Placement that selects clusters by label",
   ];
 }

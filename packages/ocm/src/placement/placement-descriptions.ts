@@ -42,7 +42,8 @@ export const placementDescriptions: FieldDescriptions = {
   [SCORES]: "Where the score comes from.",
   [`${SCORES}.type`]: "BuiltIn: one of the hub's scores. AddOn: a score of an AddOnPlacementScore.",
   [`${SCORES}.builtIn`]:
-    "Balance prefers clusters that few other Placements selected, Steady those that this one selected already, ResourceAllocatableCPU and ResourceAllocatableMemory those with more of the resource.",
+    "Balance prefers clusters that few other Placements selected, Steady those that this one selected already, " +
+    "ResourceAllocatableCPU and ResourceAllocatableMemory those with more of the resource.",
   [`${SCORES}.addOn`]: "The score of an add-on.",
   [`${SCORES}.addOn.resourceName`]:
     "The name of the AddOnPlacementScore in the namespace of each cluster. A missing or expired one counts as 0.",

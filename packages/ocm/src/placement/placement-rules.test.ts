@@ -67,14 +67,16 @@ describe("warnings", () => {
       makePlacement({ clusterSets: ["default"] }, "default"),
       [],
       [
-        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound " +
+          "there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
       ],
     ],
     "are returned when the default set counts as bound next to another binding": [
       makePlacement({ clusterSets: ["default", "us"] }, "default"),
       ["eu"],
       [
-        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
+        "namespace default has no ManagedClusterSetBinding to default, but the set default counts as bound " +
+          "there; the canonical form is a ManagedClusterSetBinding with the name and spec.clusterSet default",
         "spec.clusterSets: namespace default has no ManagedClusterSetBinding to us; no cluster of it is selected",
       ],
     ],
@@ -138,7 +140,8 @@ describe("warnings", () => {
       }),
       ["default"],
       [
-        "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is not one of Balance, Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
+        "spec.prioritizerPolicy.configurations[0].scoreCoordinate.builtIn: NoSuch is not one of Balance, " +
+          "Steady, ResourceAllocatableCPU, ResourceAllocatableMemory; the Placement will be misconfigured",
         "spec.prioritizerPolicy.configurations[2].scoreCoordinate.addOn: is missing; the Placement will be misconfigured",
       ],
     ],

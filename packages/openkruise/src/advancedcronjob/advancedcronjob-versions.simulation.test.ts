@@ -1,4 +1,4 @@
-/** Image pulls in v1alpha1; `conversion-properties.test.ts` covers the fields that both versions have. */
+/** Image pulls in v1alpha1; `advancedcronjob-versions.test.ts` covers the fields that both versions have. */
 import { expect, test } from "vitest";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { MEMBER, NAMESPACE, startTestMember } from "@flotilla/testing/member/member.ts";

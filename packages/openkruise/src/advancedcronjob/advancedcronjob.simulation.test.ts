@@ -220,7 +220,8 @@ describe("a paused AdvancedCronJob", () => {
 
     expect(before).toEqual([]);
     expect(member.events).toContain(
-      "AdvancedCronJob/report Warning TooManyMissedTimes: too many missed start times (> 100). Set or decrease .spec.startingDeadlineSeconds or check clock skew",
+      "AdvancedCronJob/report Warning TooManyMissedTimes: too many missed start times (> 100). Set or decrease " +
+        ".spec.startingDeadlineSeconds or check clock skew",
     );
     expect(await namesOf(member)).toHaveLength(1);
   });

@@ -58,11 +58,13 @@ const { "[].observedGeneration": _generation, ...ownConditions } = conditionsDes
 export const kruiseConditionsDescriptions: FieldDescriptions = ownConditions;
 
 export const SELECTOR =
-  "Selects the pods of the workload. It must match the labels of the template, and cannot be changed. On the hub it may be omitted: then the labels of the template are used.";
+  "Selects the pods of the workload. It must match the labels of the template, and cannot be changed. On the " +
+  "hub it may be omitted: then the labels of the template are used.";
 export const HISTORY = "How many old revisions are kept; 10 by default.";
 export const TEMPLATE = "The pod template. It has the fields of a Kubernetes pod template.";
 export const UPDATE_POLICY =
-  "ReCreate deletes and creates pods. InPlaceIfPossible changes running pods if only images or metadata changed, and recreates them otherwise. InPlaceOnly rejects other changes.";
+  "ReCreate deletes and creates pods. InPlaceIfPossible changes running pods if only images or metadata " +
+  "changed, and recreates them otherwise. InPlaceOnly rejects other changes.";
 export const REPLICAS =
   "The number of pods; 1 by default. A policy with Divided scheduling divides it over the members; otherwise every member runs as many.";
 /** A number of a kind whose pods the hub counts. */

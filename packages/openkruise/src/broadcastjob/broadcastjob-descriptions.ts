@@ -6,7 +6,8 @@ export const broadcastJobSpecDescriptions: FieldDescriptions = {
   "": "The pods, and when the job ends.",
   template: `${TEMPLATE} The restart policy is Never or OnFailure.`,
   parallelism:
-    "How many pods run at a time: a number, or a percentage of the nodes. Unset: all. On the hub a policy may divide a number over the members; a percentage applies to each member.",
+    "How many pods run at a time: a number, or a percentage of the nodes. Unset: all. On the hub a policy may " +
+    "divide a number over the members; a percentage applies to each member.",
   paused: "true starts no further pods. Running pods continue.",
   completionPolicy: "When the job ends.",
   "completionPolicy.type":
@@ -19,7 +20,8 @@ export const broadcastJobSpecDescriptions: FieldDescriptions = {
   "failurePolicy.type":
     "FailFast, the default, ends the job and deletes its running pods; Continue runs the other pods; Pause starts no further pods.",
   "failurePolicy.restartLimit":
-    "How often the containers of a pod with the restart policy OnFailure may restart before the pod counts as failed. 0 by default: the first restart fails it.",
+    "How often the containers of a pod with the restart policy OnFailure may restart before the pod counts as " +
+    "failed. 0 by default: the first restart fails it.",
 };
 
 export const broadcastJobDescriptions: FieldDescriptions = {

@@ -223,7 +223,10 @@ function parallelismOf({ parallelism = UNLIMITED }: ReadonlyBroadcastJob["spec"]
 /** Why a running job creates no pods although it could. */
 export function parallelismProblem({ metadata, spec }: ReadonlyBroadcastJob): string | undefined {
   if (parallelismOf(spec, 1) !== undefined) return undefined;
-  return `running BroadcastJob ${metadata.namespace}/${metadata.name}: its parallelism ${JSON.stringify(spec.parallelism)} is neither a number nor a percentage`;
+  return (
+    `running BroadcastJob ${metadata.namespace}/${metadata.name}: its parallelism ` +
+    `${JSON.stringify(spec.parallelism)} is neither a number nor a percentage`
+  );
 }
 
 function nodesToStart(

@@ -17,10 +17,20 @@ import {
 const PRE_DOWNLOAD = "For OpenKruise on real members; simulated members download nothing in advance.";
 
 /** In `updateStrategy` in v1alpha1, and in `updateStrategy.rollingUpdate` in v1beta1. */
+const preDownloadDescriptions: FieldDescriptions = {
+  imagePreDownloadParallelism: `How many nodes download a new image at a time before pods are updated in place. ${PRE_DOWNLOAD}`,
+  imagePreDownloadTimeoutSeconds: `The time limit of such a download, in seconds. ${PRE_DOWNLOAD}`,
+  imagePreDownloadMinUpdatedReadyPods:
+    "How many pods must be updated and ready before images are downloaded to the other nodes. " + PRE_DOWNLOAD,
+};
 const rollingDescriptions: FieldDescriptions = {
-  partition: `How many pods keep the old template: a number, or a percentage. 0 by default. ${COUNTS_FLEET} Only a partition that counts the fleet rolls pods back when it is raised.`,
+  partition:
+    `How many pods keep the old template: a number, or a percentage. 0 by default. ${COUNTS_FLEET} Only a ` +
+    "partition that counts the fleet rolls pods back when it is raised.",
   maxUnavailable: `The largest number of unavailable pods during an update; 20% by default. ${BUDGET_OF_FLEET}`,
-  maxSurge: `How many pods more than replicas an update may create; 0 by default. Not with InPlaceOnly. If a policy divides the replicas, it is divided over the members as well.`,
+  maxSurge:
+    "How many pods more than replicas an update may create; 0 by default. Not with InPlaceOnly. If a policy " +
+    "divides the replicas, it is divided over the members as well.",
   paused: "true stops the update. Pods that are already updated stay so, and scaling continues.",
   ...descriptionsAt("priorityStrategy", priorityDescriptions),
   ...descriptionsAt("scatterStrategy", scatterDescriptions),
@@ -39,7 +49,8 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
   minReadySeconds: "How long a pod must be ready before it counts as available, in seconds. 0 by default.",
   revisionHistoryLimit: HISTORY,
   progressDeadlineSeconds:
-    "How long an update may make no progress before the condition Progressing is False, in seconds. Must exceed minReadySeconds. Unset: there is no such condition.",
+    "How long an update may make no progress before the condition Progressing is False, in seconds. Must " +
+    "exceed minReadySeconds. Unset: there is no such condition.",
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   scaleStrategy: "How pods are created and deleted when the number of replicas changes.",
   "scaleStrategy.podsToDelete":
@@ -61,9 +72,7 @@ export const cloneSetSpecDescriptions: FieldDescriptions = {
   "updateStrategy.rollingUpdate": "Options of the type RollingUpdate.",
   ...descriptionsAt("updateStrategy.rollingUpdate", rollingDescriptions),
   "updateStrategy.rollingUpdate.podUpdatePolicy": UPDATE_POLICY,
-  "updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadParallelism": `How many nodes download a new image at a time before pods are updated in place. ${PRE_DOWNLOAD}`,
-  "updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadTimeoutSeconds": `The time limit of such a download, in seconds. ${PRE_DOWNLOAD}`,
-  "updateStrategy.rollingUpdate.inPlaceUpdateStrategy.imagePreDownloadMinUpdatedReadyPods": `How many pods must be updated and ready before images are downloaded to the other nodes. ${PRE_DOWNLOAD}`,
+  ...descriptionsAt("updateStrategy.rollingUpdate.inPlaceUpdateStrategy", preDownloadDescriptions),
 };
 
 export const cloneSetDescriptions: FieldDescriptions = {

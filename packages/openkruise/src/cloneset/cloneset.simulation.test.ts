@@ -210,7 +210,8 @@ describe("An update in place", () => {
       member.pods().map((pod) => `${imageOf(pod)} ${restartsOf(pod)} ${stateOf(pod)} ${conditionOf(pod, "Ready")}`),
     ).toEqual(Array<string>(3).fill("web:2 1 Normal True"));
     expect(member.events).toContain(
-      `CloneSet/web Normal SuccessfulUpdatePodInPlace: successfully update pod ${names()[0]} in-place(revision ${(await member.cloneSet()).status?.updateRevision})`,
+      `CloneSet/web Normal SuccessfulUpdatePodInPlace: successfully update pod ${names()[0]} in-place(revision ` +
+        `${(await member.cloneSet()).status?.updateRevision})`,
     );
   });
 

@@ -17,7 +17,9 @@ const handler = (at: string): FieldDescriptions => ({
 });
 
 export const containerRecreateRequestDescriptions: FieldDescriptions = {
-  "": "Restarts containers of a running pod, which keeps its node, its address and its volumes. On the hub, each member that has a pod of this name restarts its own.",
+  "":
+    "Restarts containers of a running pod, which keeps its node, its address and its volumes. On the hub, each " +
+    "member that has a pod of this name restarts its own.",
   spec: "The pod and its containers. It cannot be changed.",
   "spec.podName": "The name of a running pod in the same namespace.",
   "spec.containers": "The containers to restart.",

@@ -32,14 +32,19 @@ export const daemonSetDescriptions: FieldDescriptions = {
     "RollingUpdate, the default, updates pods; OnDelete only gives the new template to pods that replace deleted ones.",
   [ROLLING]: "Options of the type RollingUpdate.",
   [`${ROLLING}.rollingUpdateType`]:
-    "Standard, the default, recreates pods. InPlaceIfPossible changes running pods if only images or metadata changed; maxSurge must be 0. Surging, only in v1alpha1, is Standard with maxSurge 1.",
+    "Standard, the default, recreates pods. InPlaceIfPossible changes running pods if only images or metadata " +
+    "changed; maxSurge must be 0. Surging, only in v1alpha1, is Standard with maxSurge 1.",
   [`${ROLLING}.partition`]:
     "How many nodes keep the old template: a number, or a percentage. It counts the nodes of the fleet; the hub divides it by the nodes that members report.",
   [`${ROLLING}.selector`]: "Selects the nodes to update by their labels; the others keep the old template.",
   ...descriptionsAt(`${ROLLING}.selector`, labelSelectorDescriptions),
   [`${ROLLING}.paused`]: "true stops the update. Pods that are already updated stay so.",
-  [`${ROLLING}.maxUnavailable`]: `The largest number of nodes without an available pod during an update; 1 by default. Must be 0 if maxSurge is not. ${BUDGET_OF_MEMBERS}`,
-  [`${ROLLING}.maxSurge`]: `How many nodes may run the old and the new pod during an update; 0 by default. Must be 0 if maxUnavailable is not. ${BUDGET_OF_MEMBERS}`,
+  [`${ROLLING}.maxUnavailable`]:
+    "The largest number of nodes without an available pod during an update; 1 by default. Must be 0 if maxSurge " +
+    `is not. ${BUDGET_OF_MEMBERS}`,
+  [`${ROLLING}.maxSurge`]:
+    "How many nodes may run the old and the new pod during an update; 0 by default. Must be 0 if maxUnavailable " +
+    `is not. ${BUDGET_OF_MEMBERS}`,
 
   status: "The observed state; on the hub, summed over the members.",
   "status.desiredNumberScheduled": "Nodes that must run a pod.",

@@ -94,7 +94,8 @@ describe("Deletion protection", () => {
     await member.client.create(CloneSet, MEMBER, makeWebCloneSet(1));
 
     expect(await removal(CustomResourceDefinition, name)).toBe(
-      `admission webhook "vcustomresourcedefinition.kb.io" denied the request: forbidden by ResourcesProtectionDeletion for ${LABEL}=Cascading and active CRs 1>0`,
+      `admission webhook "vcustomresourcedefinition.kb.io" denied the request: forbidden by ` +
+        `ResourcesProtectionDeletion for ${LABEL}=Cascading and active CRs 1>0`,
     );
   });
 

@@ -44,7 +44,8 @@ export function rejectRolloutOrder(object: Annotated): void {
   const asked = object.metadata.annotations?.[ROLLOUT_ORDER];
   if (asked === undefined || asked === "spread") return;
   throw new DivideError(
-    `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is updated from its highest ordinal down, on any cluster; remove the annotation`,
+    `${doing(object)}: annotation ${ROLLOUT_ORDER} is ${JSON.stringify(asked)}, but a ${object.kind} is ` +
+      "updated from its highest ordinal down, on any cluster; remove the annotation",
   );
 }
 

@@ -82,8 +82,10 @@ test("containers without a launch priority and those with the highest change fir
 
   expect(imagesOf(pod)).toEqual(["app:1", "log:2", "proxy:2"]);
   expect(pod.metadata.annotations?.["apps.kruise.io/inplace-update-state"]).toBe(
-    '{"revision":"demo-2","updateTimestamp":"2024-05-01T12:00:00Z","lastContainerStatuses":{"log":{"imageID":"id-log:1"},"proxy":{"imageID":"id-proxy:1"}},"updateImages":true,' +
-      '"nextContainerImages":{"app":"app:2"},"preCheckBeforeNext":{"containersRequiredReady":["log","proxy"]},"containerBatchesRecord":[{"timestamp":"2024-05-01T12:00:00Z","containers":["log","proxy"]}]}',
+    '{"revision":"demo-2","updateTimestamp":"2024-05-01T12:00:00Z","lastContainerStatuses":{"log":{"imageID":' +
+      '"id-log:1"},"proxy":{"imageID":"id-proxy:1"}},"updateImages":true,' +
+      '"nextContainerImages":{"app":"app:2"},"preCheckBeforeNext":{"containersRequiredReady":["log","proxy"]},' +
+      '"containerBatchesRecord":[{"timestamp":"2024-05-01T12:00:00Z","containers":["log","proxy"]}]}',
   );
 });
 

@@ -11,9 +11,11 @@ export const podUnavailableBudgetDescriptions: FieldDescriptions = {
   "spec.targetRef.kind": "The kind of the workload.",
   "spec.targetRef.name": "The name of the workload.",
   "spec.maxUnavailable":
-    "The largest number of unavailable pods: a number, or a percentage. Either maxUnavailable or minAvailable. It is not divided: every member gets it, and applies it to its own pods.",
+    "The largest number of unavailable pods: a number, or a percentage. Either maxUnavailable or minAvailable. " +
+    "It is not divided: every member gets it, and applies it to its own pods.",
   "spec.minAvailable":
-    "The smallest number of available pods: a number, or a percentage. Either maxUnavailable or minAvailable. It is not divided: every member gets it, and applies it to its own pods.",
+    "The smallest number of available pods: a number, or a percentage. Either maxUnavailable or minAvailable. " +
+    "It is not divided: every member gets it, and applies it to its own pods.",
   "spec.protectOperations":
     "The operations that are rejected when the budget is used up: DELETE, EVICT, UPDATE and RESIZE. The " +
     "first three by default. Members reject updates only with OpenKruise's gate " +

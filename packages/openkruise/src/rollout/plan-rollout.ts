@@ -235,7 +235,9 @@ function step(draft: Draft, workload: ReleasedWorkload, canary: Canary): void {
   if (batch?.status?.canaryStatus) {
     canary.canaryReplicas = batch.status.canaryStatus.updatedReplicas ?? 0;
     canary.canaryReadyReplicas = batch.status.canaryStatus.updatedReadyReplicas ?? 0;
-    canary.message = `BatchRelease is at state ${batch.status.canaryStatus.batchState ?? ""}, rollout-id ${batch.status.observedRolloutID ?? ""}, step ${batch.status.canaryStatus.currentBatch + 1}`;
+    canary.message =
+      `BatchRelease is at state ${batch.status.canaryStatus.batchState ?? ""}, rollout-id ` +
+      `${batch.status.observedRolloutID ?? ""}, step ${batch.status.canaryStatus.currentBatch + 1}`;
   }
   const usual = nextStep(rollout.spec.strategy, canary.currentStepIndex ?? 1);
   if (canary.nextStepIndex !== usual) {

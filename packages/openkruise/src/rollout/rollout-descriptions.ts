@@ -5,7 +5,8 @@ import { stepMatchDescriptions, trafficReferenceDescriptions } from "../trafficr
 const stepDescriptions: FieldDescriptions = {
   "": "The steps, in order. On the hub a step is about the pods of the whole fleet.",
   "[].replicas":
-    "How many pods run the new revision after the step, earlier steps included: a number, or a percentage rounded up. On the hub it counts the pods of all members.",
+    "How many pods run the new revision after the step, earlier steps included: a number, or a percentage " +
+    "rounded up. On the hub it counts the pods of all members.",
   "[].pause": "What the release waits for after the step. The last step does not wait if it updates 100%.",
   "[].pause.duration": "How long the release waits, in seconds. Unset: until someone approves the step.",
   "[].traffic":
@@ -35,7 +36,8 @@ const commonStatusDescriptions: FieldDescriptions = {
     "The step after this one. Another number lets the release jump there. On the hub it can only jump ahead.",
   finalisingStep: "What the end of the release is doing.",
   currentStepState:
-    "BeforeStepUpgrade, StepUpgrade, StepTrafficRouting, StepMetricsAnalysis, StepPaused, StepReady or Completed. Writing StepReady while it is StepPaused approves the step.",
+    "BeforeStepUpgrade, StepUpgrade, StepTrafficRouting, StepMetricsAnalysis, StepPaused, StepReady or " +
+    "Completed. Writing StepReady while it is StepPaused approves the step.",
   message: "What the step does.",
   lastUpdateTime: "When the state last changed.",
 };
@@ -71,7 +73,8 @@ export const rolloutDescriptions: FieldDescriptions = {
   "spec.strategy.canary.steps[].weight":
     "The share of requests that the new revision gets, in percent; also the pods if replicas is unset.",
   "spec.strategy.canary.enableExtraWorkloadForCanary":
-    "true runs the new revision in a copy of the Deployment until the release is complete. Without effect for other kinds. A Rollout that leads the fleet cannot have it for a Deployment.",
+    "true runs the new revision in a copy of the Deployment until the release is complete. Without effect for " +
+    "other kinds. A Rollout that leads the fleet cannot have it for a Deployment.",
   ...descriptionsAt("spec.strategy.canary.patchPodTemplateMetadata", podMetadataDescriptions),
   ...descriptionsAt(
     "spec.strategy.blueGreen",

@@ -11,10 +11,12 @@ const resourceDescriptions: FieldDescriptions = {
 /** What a sidecar has besides the fields of a container. */
 const sidecarDescriptions: FieldDescriptions = {
   podInjectPolicy:
-    "BeforeAppContainer puts the sidecar before the containers of the pod, AfterAppContainer after them. The default is the former, and for init containers the latter.",
+    "BeforeAppContainer puts the sidecar before the containers of the pod, AfterAppContainer after them. The " +
+    "default is the former, and for init containers the latter.",
   upgradeStrategy: "How the sidecar is updated in running pods.",
   "upgradeStrategy.upgradeType":
-    "ColdUpgrade, the default, restarts the sidecar. HotUpgrade injects two containers, and starts the new version in the idle one before the old one stops. It cannot be changed.",
+    "ColdUpgrade, the default, restarts the sidecar. HotUpgrade injects two containers, and starts the new " +
+    "version in the idle one before the old one stops. It cannot be changed.",
   "upgradeStrategy.hotUpgradeEmptyImage": "The image of the idle container, for HotUpgrade.",
   shareVolumePolicy: "Whether the sidecar mounts the volumes of the pod's containers.",
   "shareVolumePolicy.type": "enabled or disabled, the default.",
@@ -84,7 +86,8 @@ export const sidecarSetDescriptions: FieldDescriptions = {
   "spec.updateStrategy.selector": "Selects the pods to update, for a canary. Not together with partition.",
   ...descriptionsAt("spec.updateStrategy.selector", labelSelectorDescriptions),
   "spec.updateStrategy.partition":
-    "How many pods keep the old sidecars: a number, or a percentage. 0 by default. It counts the matching pods of the fleet; the hub divides it by the pods that members report.",
+    "How many pods keep the old sidecars: a number, or a percentage. 0 by default. It counts the matching pods " +
+    "of the fleet; the hub divides it by the pods that members report.",
   "spec.updateStrategy.maxUnavailable": `The largest number of unavailable pods during an update; 1 by default. ${BUDGET_OF_MEMBERS}`,
   ...descriptionsAt("spec.updateStrategy.priorityStrategy", priorityDescriptions),
   ...descriptionsAt("spec.updateStrategy.scatterStrategy", scatterDescriptions),

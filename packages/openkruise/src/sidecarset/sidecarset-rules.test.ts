@@ -66,7 +66,8 @@ test("on the hub, a new set that injects a custom version gets that version, wit
   });
   expect(completedBy(admissions, sent).spec.injectionStrategy).not.toHaveProperty("revision");
   expect(warningsOf(admissions, sent)).toEqual([
-    'spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the set itself was given version "v1" (spec.customVersion), and its newest revision is injected',
+    "spec.injectionStrategy.revision.customVersion: members reject a version that they do not have yet; the " +
+      'set itself was given version "v1" (spec.customVersion), and its newest revision is injected',
   ]);
 });
 

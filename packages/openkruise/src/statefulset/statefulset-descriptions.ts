@@ -25,7 +25,8 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
   template: TEMPLATE,
   serviceName: "The headless Service of the pods, which must exist. Cannot be changed.",
   podManagementPolicy:
-    "OrderedReady, the default, creates and deletes pods one after the other, on each member; Parallel all at once. Cannot be changed. Budgets other than 1 need Parallel.",
+    "OrderedReady, the default, creates and deletes pods one after the other, on each member; Parallel all at " +
+    "once. Cannot be changed. Budgets other than 1 need Parallel.",
   ordinals: "The numbering of the pods.",
   "ordinals.start":
     "The first ordinal; 0 by default. Members need OpenKruise's gate StatefulSetStartOrdinal, which is off by default.",
@@ -34,7 +35,8 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
   revisionHistoryLimit: HISTORY,
   ...descriptionsAt("lifecycle", lifecycleDescriptions),
   volumeClaimTemplates:
-    "PersistentVolumeClaims of each pod. A change affects only new claims, unless volumeClaimUpdateStrategy is set. Volumes stay on their member when replicas move to another one.",
+    "PersistentVolumeClaims of each pod. A change affects only new claims, unless volumeClaimUpdateStrategy is " +
+    "set. Volumes stay on their member when replicas move to another one.",
   volumeClaimUpdateStrategy: "What a change of volumeClaimTemplates does to existing claims.",
   "volumeClaimUpdateStrategy.type":
     "OnPodRollingUpdate expands the claims of a pod before the pod is updated; only the size may grow. " +
@@ -46,7 +48,9 @@ export const statefulSetSpecDescriptions: FieldDescriptions = {
   [`${RETENTION}.whenScaled`]:
     "Retain, the default, keeps the claims of pods that a scale-down removes; Delete deletes them.",
   scaleStrategy: "How pods are created when the number of replicas changes.",
-  "scaleStrategy.maxUnavailable": `The largest number of unavailable pods while pods are created; unset: no limit. Values other than 1 need Parallel. ${BUDGET_OF_FLEET}`,
+  "scaleStrategy.maxUnavailable":
+    "The largest number of unavailable pods while pods are created; unset: no limit. Values other than 1 need " +
+    `Parallel. ${BUDGET_OF_FLEET}`,
   updateStrategy: "How a change of the template reaches the pods.",
   "updateStrategy.type":
     "RollingUpdate, the default, updates pods from the highest ordinal down; OnDelete only gives the new template to pods that replace deleted ones.",

@@ -84,7 +84,8 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
     "The subset gets at least so many pods: a number, or a percentage. Subsets are filled in order, first " +
     "up to their minimum. If a policy divides the replicas, it is divided over the members as well.",
   [`${SUBSET}.maxReplicas`]:
-    "The subset gets at most so many pods: a number, or a percentage. At least one subset must have no maximum. If a policy divides the replicas, it is divided over the members as well.",
+    "The subset gets at most so many pods: a number, or a percentage. At least one subset must have no " +
+    "maximum. If a policy divides the replicas, it is divided over the members as well.",
   "spec.topology.scheduleStrategy": "What happens if the pods of a subset find no nodes.",
   "spec.topology.scheduleStrategy.type":
     "Fixed, the default: the pods wait. Adaptive: other subsets get the pods that wait for too long.",
@@ -92,14 +93,17 @@ export const unitedDeploymentDescriptions: FieldDescriptions = {
   [`${ADAPTIVE}.rescheduleCriticalSeconds`]:
     "How long a pod may wait for a node, in seconds since it was created; 30 by default.",
   [`${ADAPTIVE}.unschedulableDuration`]:
-    "How long a subset whose pods found no nodes gets no further pods, in seconds; 300 by default. With reserveUnschedulablePods: how long a pod must be ready before it is no longer reserved.",
+    "How long a subset whose pods found no nodes gets no further pods, in seconds; 300 by default. With " +
+    "reserveUnschedulablePods: how long a pod must be ready before it is no longer reserved.",
   [`${ADAPTIVE}.reserveUnschedulablePods`]:
     "true keeps the pods that wait, and runs others in their place until they are ready. Only for CloneSets and Deployments.",
 
   "spec.updateStrategy": "How a change of the template reaches the pods.",
   "spec.updateStrategy.type": "Manual: all subsets get the new template at once, and partitions hold pods back.",
   "spec.updateStrategy.manualUpdate": "Options of Manual.",
-  "spec.updateStrategy.manualUpdate.partitions": `How many pods of a subset keep the old template, by the name of the subset. Unset: 0. Deployments ignore it. ${COUNTS_FLEET}`,
+  "spec.updateStrategy.manualUpdate.partitions":
+    "How many pods of a subset keep the old template, by the name of the subset. Unset: 0. Deployments ignore " +
+    `it. ${COUNTS_FLEET}`,
   "spec.updateStrategy.manualUpdate.partitions.*": "The number of pods of the subset.",
 
   status: "The observed state; on the hub, summed over the members.",

@@ -24,10 +24,13 @@ const subsetStatus = (at: string): FieldDescriptions => ({
 });
 
 export const workloadSpreadDescriptions: FieldDescriptions = {
-  "": "Divides the pods of a workload over subsets of the nodes of a cluster. On the hub, each member divides its own pods: a number is the limit on each member, a percentage one of its own pods.",
+  "":
+    "Divides the pods of a workload over subsets of the nodes of a cluster. On the hub, each member divides its " +
+    "own pods: a number is the limit on each member, a percentage one of its own pods.",
   spec: "The workload and its subsets.",
   "spec.targetRef":
-    "A CloneSet, Deployment, ReplicaSet, Job, or StatefulSet of Kubernetes or OpenKruise in the same namespace. It cannot be changed, and may have one WorkloadSpread.",
+    "A CloneSet, Deployment, ReplicaSet, Job, or StatefulSet of Kubernetes or OpenKruise in the same " +
+    "namespace. It cannot be changed, and may have one WorkloadSpread.",
   "spec.targetRef.apiVersion": "The API version of the workload; only its group matters.",
   "spec.targetRef.kind": "The kind of the workload.",
   "spec.targetRef.name": "The name of the workload.",
@@ -47,7 +50,8 @@ export const workloadSpreadDescriptions: FieldDescriptions = {
   "spec.subsets[].tolerations": "Added to its pods.",
   ...descriptionsAt("spec.subsets[].tolerations[]", tolerationDescriptions),
   "spec.subsets[].maxReplicas":
-    "The pods that the subset takes before the next one is used: a number or a percentage of the workload's replicas, the same type in all subsets. Without it the subset takes any number.",
+    "The pods that the subset takes before the next one is used: a number or a percentage of the workload's " +
+    "replicas, the same type in all subsets. Without it the subset takes any number.",
   "spec.subsets[].patch":
     "A strategic merge patch for its pods, such as other resources or a label. Running pods get its metadata only.",
   "spec.scheduleStrategy": "What happens to pods that find no node in their subset.",

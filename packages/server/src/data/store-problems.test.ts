@@ -110,7 +110,8 @@ test("a write rejected for its revision does not count as a recovery", async () 
 test("where everything is encrypted, a follower of the store can read the trial write", async () => {
   const key = Buffer.alloc(32, 1).toString("base64");
   const rules = readEncryptionConfiguration(
-    `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ["*.*"], providers: [{aesgcm: {keys: [{name: k, secret: "${key}"}]}}]}]`,
+    `apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources: [{resources: ["*.*"], ` +
+      `providers: [{aesgcm: {keys: [{name: k, secret: "${key}"}]}}]}]`,
     "keys.yaml",
     () => identityProvider,
   );

@@ -68,7 +68,8 @@ const cases: Record<
     want: {
       code: "Unreachable",
       message:
-        "listing clusters from https://127.0.0.1:6443: nothing listens there (ECONNREFUSED). To start the hub of /home/ann/.flotilla/hub.kubeconfig: 'flotilla up'",
+        "listing clusters from https://127.0.0.1:6443: nothing listens there (ECONNREFUSED). To start the hub " +
+        "of /home/ann/.flotilla/hub.kubeconfig: 'flotilla up'",
     },
   },
   "a hub that ran as an API server alone is started as such, with its data directory and port": {
@@ -98,7 +99,8 @@ const cases: Record<
     want: {
       code: "Unreachable",
       message:
-        "listing clusters from https://127.0.0.1:7443: nothing listens there (ECONNREFUSED). To start the hub of fleet/hub.kubeconfig: 'flotilla up --data fleet --port 7443'",
+        "listing clusters from https://127.0.0.1:7443: nothing listens there (ECONNREFUSED). To start the hub " +
+        "of fleet/hub.kubeconfig: 'flotilla up --data fleet --port 7443'",
     },
   },
   "an unreachable server of another kubeconfig gets no start command": {
@@ -112,7 +114,8 @@ const cases: Record<
     want: {
       code: "Unauthorized",
       message:
-        "Unauthorized: the server rejects the credentials in old.kubeconfig; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE",
+        "Unauthorized: the server rejects the credentials in old.kubeconfig; they are invalid or have expired. " +
+        "Get a newer kubeconfig, and specify it with --kubeconfig FILE",
     },
   },
   "rejected credentials are also explained inside another error": {
@@ -121,7 +124,8 @@ const cases: Record<
     want: {
       code: "Discovery",
       message:
-        "reading the hub's API discovery: Unauthorized: the server rejects the credentials in old.kubeconfig; they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE",
+        "reading the hub's API discovery: Unauthorized: the server rejects the credentials in old.kubeconfig; " +
+        "they are invalid or have expired. Get a newer kubeconfig, and specify it with --kubeconfig FILE",
     },
   },
   "a missing permission refers to the administrator": {
@@ -134,7 +138,8 @@ const cases: Record<
     want: {
       code: "Forbidden",
       message:
-        'secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope. Ask the administrator of the server for this permission, or use a kubeconfig other than eve.kubeconfig',
+        'secrets is forbidden: User "eve" cannot list resource "secrets" in API group "" at the cluster scope. ' +
+        "Ask the administrator of the server for this permission, or use a kubeconfig other than eve.kubeconfig",
     },
   },
   "a webhook that denies an object is not a missing permission": {
@@ -147,7 +152,8 @@ const cases: Record<
     want: {
       code: "Forbidden",
       message:
-        'propagationpolicies.policy.karmada.io "web" is forbidden: admission webhook "propagationpolicy.karmada.io" denied the request: User "eve" is not the problem',
+        'propagationpolicies.policy.karmada.io "web" is forbidden: admission webhook ' +
+        '"propagationpolicy.karmada.io" denied the request: User "eve" is not the problem',
     },
   },
   "an exceeded quota is not a missing permission": {

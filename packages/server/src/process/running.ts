@@ -26,7 +26,8 @@ export async function refuseSecondStart(data: string): Promise<void> {
   if (!running || !(await isThere(running))) return;
   throw new FlotillaError(
     "AlreadyRunning",
-    `'flotilla ${running.command}' is already running in ${data} (pid ${running.pid}, ${running.url}); use that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
+    `'flotilla ${running.command}' is already running in ${data} (pid ${running.pid}, ${running.url}); use ` +
+      `that one, stop it with 'kill ${running.pid}', or choose another directory with --data DIR`,
   );
 }
 

@@ -23,7 +23,8 @@ export function createKubeconfigHandler(issue: (cluster: string, lifetimeMs: num
     if (method !== "POST") throw methodNotAllowed();
     if (name === HUB)
       throw badRequest(
-        "the hub issues no credentials for itself: its administrator's kubeconfig is hub.kubeconfig in the data directory; give other users a service account or a certificate",
+        "the hub issues no credentials for itself: its administrator's kubeconfig is hub.kubeconfig in the " +
+          "data directory; give other users a service account or a certificate",
       );
     const seconds = lifetimeOf(query.get("expirationSeconds"));
     return {

@@ -35,7 +35,8 @@ const cases: Record<string, { pull: readonly string[] | "all"; before: Cluster[]
     pull: ["member1", "member2"],
     before: [joined("member1", "Pull"), joined("member2", "Push")],
     refused:
-      "--pull: member2 joined in push mode, and it cannot switch in this data directory; start without --pull and run 'flotilla unjoin member2' first, or choose another directory with --data DIR",
+      "--pull: member2 joined in push mode, and it cannot switch in this data directory; start without --pull " +
+      "and run 'flotilla unjoin member2' first, or choose another directory with --data DIR",
   },
 };
 for (const [behaviour, { pull, before, refused }] of Object.entries(cases)) {

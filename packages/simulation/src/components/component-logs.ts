@@ -139,7 +139,12 @@ function keptLine(timeMs: number, level: LogLevel, message: string, fields: LogF
 function describe(level: string, message: string, fields: LogFields): string {
   const shown = Object.entries(fields).map(
     ([name, value]) =>
-      `${name}=${value instanceof Error ? JSON.stringify(messageOf(value)) : typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)}`,
+      `${name}=` +
+      (value instanceof Error
+        ? JSON.stringify(messageOf(value))
+        : typeof value === "string" && /^[^\s"=]+$/.test(value)
+          ? value
+          : JSON.stringify(value)),
   );
   return [level.toUpperCase(), message, ...shown].join(" ").slice(0, MAX_LINE_LENGTH);
 }

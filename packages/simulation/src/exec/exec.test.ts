@@ -82,7 +82,13 @@ describe("runs a plain command in a simulated pod and reports that the answer is
       env: {
         command: ["env"],
         container: { env },
-        out: "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nHOSTNAME=web-1\nCOLOR=blue\nGREETING=blue $(COLOR) $(NONE)\nNODE=node-000\nAPP=web\n",
+        out:
+          "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n" +
+          "HOSTNAME=web-1\n" +
+          "COLOR=blue\n" +
+          "GREETING=blue $(COLOR) $(NONE)\n" +
+          "NODE=node-000\n" +
+          "APP=web\n",
       },
       "printenv of one variable": { command: ["printenv", "APP"], container: { env }, out: "web\n" },
       "printenv without a name": { command: ["printenv", "__proto__"], exitCode: 1 },

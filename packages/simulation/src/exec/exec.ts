@@ -94,7 +94,8 @@ export async function showLog(
   runningContainer(target.pod as unknown as ReadPod, target);
   const { out, err } = writers(streams, tty);
   await err(
-    `simulated: pod ${target.namespace}/${(target.pod as unknown as ReadPod).metadata.name} runs no processes; this is the log of container ${target.container}\n`,
+    `simulated: pod ${target.namespace}/${(target.pod as unknown as ReadPod).metadata.name} runs no processes; ` +
+      `this is the log of container ${target.container}\n`,
   );
   for (const { text } of log.lines) await out(`${text}\n`);
   for await (const { text } of log.follow(signal)) await out(`${text}\n`);

@@ -87,7 +87,9 @@ function linesOf(
   const lines: LogLine[] = [
     {
       timeMs: startMs,
-      text: `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}`,
+      text:
+        `container ${name} of pod ${metadata.namespace ?? ""}/${metadata.name} starts on node ` +
+        `${spec.nodeName ?? ""}${restarts > 0 ? `, restart ${restarts}` : ""}`,
     },
     { timeMs: startMs, text: `image ${image}; the container is simulated, no process runs` },
   ];

@@ -55,7 +55,8 @@ describe("a pod that fits on no node", () => {
 
     expect(conditionsOf(waiting)["PodScheduled"]).toBe("False Unschedulable");
     expect(member.events).toEqual([
-      "Pod/b Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.",
+      "Pod/b Warning FailedScheduling: 0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are " +
+        "available: 1 No preemption victims found for incoming pod.",
     ]);
     expect([idle, await nodesOf(member), isReady(await member.pod("b"))]).toEqual([0, { b: "node-000" }, true]);
   });

@@ -236,7 +236,8 @@ describe("places a pod", () => {
 
     expect(placed).toEqual([
       "node-001",
-      "0/3 nodes are available: 3 Insufficient example.com/gpu. preemption: 0/3 nodes are available: 1 No preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
+      "0/3 nodes are available: 3 Insufficient example.com/gpu. preemption: 0/3 nodes are available: 1 No " +
+        "preemption victims found for incoming pod, 2 Preemption is not helpful for scheduling.",
     ]);
   });
 
@@ -314,7 +315,9 @@ describe("topology spread", () => {
 
     expect(cluster.place(makePod(spread(), web))).toEqual({
       unschedulable:
-        "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread constraints. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
+        "0/3 nodes are available: 1 node(s) were unschedulable, 2 node(s) didn't match pod topology spread " +
+        "constraints. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No " +
+        "preemption victims found for incoming pod.",
     });
     expect(cluster.place(makePod(spread({ nodeTaintsPolicy: "Honor" }), web))).toEqual({ node: "node-000" });
   });
@@ -414,7 +417,9 @@ describe("a pod that fits on no node reports", () => {
 
     expect(cluster.place(makePod(requests("20", "100Gi")))).toEqual({
       unschedulable:
-        "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods. preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod.",
+        "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 1 Too many pods. preemption: 0/3 " +
+        "nodes are available: 1 Preemption is not helpful for scheduling, 2 No preemption victims found for " +
+        "incoming pod.",
     });
   });
 

@@ -86,4 +86,5 @@ export function useRights(rights: readonly Right[]): readonly (boolean | undefin
 
 /** `patch clusters.cluster.karmada.io` */
 export const rightText = ({ verb, group, resource, subresource, namespace }: Right): string =>
-  `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}${group === "" ? "" : `.${group}`}${namespace === undefined || namespace === "" ? "" : ` -n ${namespace}`}`;
+  `${verb} ${resource}${subresource === undefined ? "" : `/${subresource}`}${group === "" ? "" : `.${group}`}` +
+  (namespace === undefined || namespace === "" ? "" : ` -n ${namespace}`);

@@ -91,7 +91,9 @@ export function LogsTab({ view, route }: TabProps) {
   const pods = view.copies
     .filter((copy) => member === "" || copy.member === member)
     .flatMap((copy) => copy.pods.map(({ name }) => name));
-  const line = `flotilla logs ${pod === "" ? `${ref.kind.toLowerCase()}/${ref.name}` : pod} -n ${ref.namespace}${member === "" ? "" : ` --clusters ${member}`} -f`;
+  const line =
+    `flotilla logs ${pod === "" ? `${ref.kind.toLowerCase()}/${ref.name}` : pod} -n ` +
+    `${ref.namespace}${member === "" ? "" : ` --clusters ${member}`} -f`;
   const set = (name: string) => (event: { currentTarget: { value: string } }) =>
     setQuery(route, { [name]: event.currentTarget.value });
   return (

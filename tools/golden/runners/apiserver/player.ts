@@ -49,8 +49,7 @@ export async function playScenario(
       }
       const answer = await answerOf(server, step, bindings, watches, created);
       const difference = compareStep(step, answer, bindings);
-      if (difference !== undefined)
-        return `step ${index}, ${step.request ? `${step.request.method} ${step.request.path}` : step.calls === undefined ? `read ${step.read ?? ""}` : `calls of ${step.calls}`}: ${difference}`;
+      if (difference !== undefined) return `step ${index}, ${titleOf(step)}: ${difference}`;
     }
     return undefined;
   } finally {
@@ -309,4 +308,9 @@ async function readAll(response: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of response) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
+}
+
+function titleOf({ request, calls, read = "" }: Step): string {
+  if (request) return `${request.method} ${request.path}`;
+  return calls === undefined ? `read ${read}` : `calls of ${calls}`;
 }

@@ -57,7 +57,9 @@ export const agentsCheck = defineCheck<AgentFacts>({
           {
             severity: "problem",
             about: `member ${name}`,
-            seen: `Its agent last renewed its lease ${formatAge(nowMs - last.atMs)} ago. The member keeps its workloads, and gets changes when the agent is back.`,
+            seen:
+              `Its agent last renewed its lease ${formatAge(nowMs - last.atMs)} ago. The member keeps its ` +
+              "workloads, and gets changes when the agent is back.",
             ...start,
           },
         ];

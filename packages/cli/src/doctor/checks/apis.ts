@@ -93,7 +93,9 @@ export const apisCheck = defineCheck<ApiFacts>({
         return {
           severity: "warning",
           about,
-          seen: `${listed(names)} serve${names.length === 1 ? "s" : ""} it only in another version; ${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`,
+          seen:
+            `${listed(names)} serve${names.length === 1 ? "s" : ""} it only in another version; ` +
+            `${listed(objects)} need${objects.length === 1 ? "s" : ""} this one.`,
           fix: "Write the template in a version that all members serve, or upgrade the member.",
           commands: names.slice(0, 3).map((name) => `flotilla get crd --clusters ${name}`),
         };

@@ -474,7 +474,10 @@ const cases: Record<string, Record<string, Case>> = {
         }),
       ),
       verdict: "problem",
-      says: "its annotation simulation.flotilla.dev/fault was removed, and the hub has not probed it since. Its workloads keep running.\nIt recovers: wait until the hub reports it ready.\nkubectl wait --for=condition=Ready clusters.cluster.karmada.io/paris",
+      says:
+        "its annotation simulation.flotilla.dev/fault was removed, and the hub has not probed it since. Its " +
+        "workloads keep running.\nIt recovers: wait until the hub reports it ready.\nkubectl wait " +
+        "--for=condition=Ready clusters.cluster.karmada.io/paris",
     },
     "a taint set by a user is a warning, the hub's own is not": {
       judged: members(
@@ -748,7 +751,9 @@ const cases: Record<string, Record<string, Case>> = {
         binding([condition("Scheduled", "True", "", "Success", 1)], { clusters: [{ name: "oslo", replicas: 2 }] }),
       ]),
       verdict: "problem",
-      says: "Members keep the copies, and changed replicas do not reach them.\nApply a policy that selects it again, or delete the binding, which deletes copies on members.\nflotilla why deployment/web -n shop",
+      says:
+        "Members keep the copies, and changed replicas do not reach them.\nApply a policy that selects it again, " +
+        "or delete the binding, which deletes copies on members.\nflotilla why deployment/web -n shop",
     },
     "an unscheduled binding is a problem": {
       judged: bindings([claimed(binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")]))]),
@@ -758,7 +763,10 @@ const cases: Record<string, Record<string, Case>> = {
     "an unscheduled binding without a policy is a problem for which no object is to be deleted": {
       judged: bindings([binding([condition("Scheduled", "False", "0/3 clusters", "NoClusterFit")])]),
       verdict: "problem",
-      says: "No policy selects it any longer, and its binding remains.\nApply a policy that selects it again, or delete the binding, which deletes copies on members.\nkubectl delete resourcebinding web-deployment -n shop",
+      says:
+        "No policy selects it any longer, and its binding remains.\nApply a policy that selects it again, or " +
+        "delete the binding, which deletes copies on members.\nkubectl delete resourcebinding web-deployment -n " +
+        "shop",
     },
     "a binding that has just found too little capacity is not reported yet": {
       judged: bindings([claimed(binding([condition("Scheduled", "False", "not enough", "Unschedulable", 5)]))]),
@@ -1059,7 +1067,8 @@ test("bindings that a deleted policy left are one finding", () => {
   expect(findings.map((finding) => [finding.about, finding.seen])).toEqual([
     [
       "4 bindings without a policy",
-      "No policy selects these objects any longer, and their bindings remain: CustomResourceDefinition a, CustomResourceDefinition b, CustomResourceDefinition c and 1 more.",
+      "No policy selects these objects any longer, and their bindings remain: CustomResourceDefinition a, " +
+        "CustomResourceDefinition b, CustomResourceDefinition c and 1 more.",
     ],
   ]);
 });

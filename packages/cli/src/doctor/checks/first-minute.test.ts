@@ -131,6 +131,7 @@ test("the fix of a stopped release names the rule, and does not call the message
   const [finding] = judgeWork("ReleaseStopped", "the rule would release 10 pods instead of 2").findings;
 
   expect(finding?.fix).toBe(
-    "The hub does not send the release. Remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template.",
+    "The hub does not send the release. Remove the field from the Retain rule, set it on the member, or, if " +
+      "the members should decide, remove the partition from the template.",
   );
 });

@@ -122,7 +122,9 @@ export const hubCheck = defineCheck<HubFacts>({
         commands: ["kubectl get --raw /metrics"],
       });
     return {
-      seen: `${version || "unknown version"}, responded in ${Math.round(tookMs)} ms${store ? `, store ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB` : ""}`,
+      seen:
+        `${version || "unknown version"}, responded in ${Math.round(tookMs)} ` +
+        `ms${store ? `, store ${mib(store.usedBytes)} of ${mib(store.quotaBytes)} MiB` : ""}`,
       findings,
       unseen: controllers?.state === "unknown" ? ["whether controllers run: you are not allowed to list leases"] : [],
     };

@@ -104,7 +104,9 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
       ...counterFindings(facts),
     ];
     return {
-      seen: `${counted(facts.customizations.length, "customization")}, ${counted(facts.webhooks.length, "webhook configuration")}, ${counted(failing.length, "rule")} failing`,
+      seen:
+        `${counted(facts.customizations.length, "customization")}, ` +
+        `${counted(facts.webhooks.length, "webhook configuration")}, ${counted(failing.length, "rule")} failing`,
       findings,
       unseen: facts.unseen,
     };

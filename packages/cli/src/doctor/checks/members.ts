@@ -51,9 +51,7 @@ export const membersCheck = defineCheck<MemberFacts>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen:
-            `${ready ? `Ready is ${ready.status} for ${formatAge(nowMs - Date.parse(ready.lastTransitionTime))}: ${whyNotReady(cluster)}` : "The hub has not reported yet whether it is ready"}. ` +
-            "Its workloads keep running.",
+          seen: `${readiness(cluster, nowMs)}. Its workloads keep running.`,
           ...fixOf(cluster, ready?.message ?? ""),
         });
       const taints = (cluster.spec.taints ?? []).filter(
@@ -64,8 +62,8 @@ export const membersCheck = defineCheck<MemberFacts>({
           severity: "warning",
           about: `member ${name}`,
           seen:
-            `It has the taint ${key}:${effect}, so that nothing new is placed ` +
-            `there${effect === "NoExecute" ? (key === DRAIN_TAINT ? " and workloads leave it" : " and only workloads whose policy has failover.cluster leave it") : ""}.`,
+            `It has the taint ${key}:${effect}, so that nothing new is placed there` +
+            `${effect === "NoExecute" ? ` and ${key === DRAIN_TAINT ? "workloads" : "only workloads whose policy has failover.cluster"} leave it` : ""}.`,
           fix: "Remove the taint if it is no longer needed.",
           commands: [
             key === CORDON_TAINT || key === DRAIN_TAINT
@@ -135,4 +133,11 @@ function fixOf(cluster: DeepReadonly<Cluster>, message: string): Pick<DoctorFind
     fix: "Restore its API server, or the connection to it; the hub then recovers by itself. If it is lost for good, unjoin it.",
     commands: [`curl -k ${spec.apiEndpoint ?? "ADDRESS"}/readyz`, `flotilla unjoin ${name} --force`],
   };
+}
+
+function readiness(cluster: DeepReadonly<Cluster>, nowMs: number): string {
+  const ready = findCondition(cluster.status?.conditions, "Ready");
+  if (!ready) return "The hub has not reported yet whether it is ready";
+  const age = formatAge(nowMs - Date.parse(ready.lastTransitionTime));
+  return `Ready is ${ready.status} for ${age}: ${whyNotReady(cluster)}`;
 }

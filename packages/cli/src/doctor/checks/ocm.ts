@@ -49,7 +49,8 @@ export const ocmCheck = defineCheck<OcmFacts>({
       seen:
         works.length + placements.length + sets.length === 0
           ? "Open Cluster Management is not used"
-          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy${tooNew}`,
+          : `${counted(works.length, "ManifestWork")}, ${counted(placements.length, "Placement")}, ` +
+            `${counted(sets.length, "ManifestWorkReplicaSet")}, ${findings.length} unhealthy${tooNew}`,
       findings,
     };
   },

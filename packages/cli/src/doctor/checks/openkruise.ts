@@ -74,7 +74,9 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         findings.push({
           severity: "problem",
           about: `member ${name}`,
-          seen: "It serves OpenKruise's kinds, and has no Deployment kruise-controller-manager in the namespace kruise-system: unless it runs elsewhere, nothing creates their pods.",
+          seen:
+            "It serves OpenKruise's kinds, and has no Deployment kruise-controller-manager in the namespace " +
+            "kruise-system: unless it runs elsewhere, nothing creates their pods.",
           fix: "Install OpenKruise there, or remove its CRDs.",
           commands: [`helm install kruise openkruise/kruise --kubeconfig ${name}.kubeconfig`],
         });
@@ -82,7 +84,9 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
         findings.push({
           severity: manager.ready === 0 ? "problem" : "warning",
           about: `member ${name}`,
-          seen: `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ready${manager.ready === 0 ? "; its webhooks may reject every pod" : ""}.`,
+          seen:
+            `${manager.ready} of ${manager.wanted} pods of kruise-controller-manager are ` +
+            `ready${manager.ready === 0 ? "; its webhooks may reject every pod" : ""}.`,
           fix: "Check its pods.",
           commands: look,
         });
@@ -117,7 +121,9 @@ export const openkruiseCheck = defineCheck<readonly KruiseOnMember[]>({
       seen:
         having.length === 0
           ? "no member has OpenKruise"
-          : `${having.length} of ${counted(members.length, "member")} have it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}${lacking.length > 0 ? `; ${listed(lacking, 3)}` : ""}`,
+          : `${having.length} of ${counted(members.length, "member")} have ` +
+            `it${versions.length > 0 ? `: ${listed(versions, 3)}` : ""}` +
+            (lacking.length > 0 ? `; ${listed(lacking, 3)}` : ""),
       findings,
       unseen: having.flatMap(({ name, unseen }) => (unseen === undefined ? [] : [`OpenKruise on ${name}: ${unseen}`])),
     };

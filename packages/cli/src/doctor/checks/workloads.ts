@@ -68,7 +68,9 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
     });
     const findings = [...unhealthy, ...releases.kept.map((kept) => findingOf(kept, kept.reason))];
     return {
-      seen: `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} unhealthy${renderRecent(recent, { stuckAfterMs })}`,
+      seen:
+        `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} ` +
+        `unhealthy${renderRecent(recent, { stuckAfterMs })}`,
       findings,
       unseen: [...reports.unseen, ...releases.unseen],
     };

@@ -77,17 +77,23 @@ function fixOf(
     };
   if (reason === RELEASE_STOPPED)
     return {
-      fix: "The hub does not send the release. Remove the field from the Retain rule, set it on the member, or, if the members should decide, remove the partition from the template.",
+      fix:
+        "The hub does not send the release. Remove the field from the Retain rule, set it on the member, or, if " +
+        "the members should decide, remove the partition from the template.",
       commands: [`flotilla why ${word}/${name}${namespace}`],
     };
   if (reason === OSCILLATING)
     return {
-      fix: "The hub no longer writes the object. Correct the rule or policy that gives another result each time; writing continues when the template, a policy or a rule of its kind changes.",
+      fix:
+        "The hub no longer writes the object. Correct the rule or policy that gives another result each time; " +
+        "writing continues when the template, a policy or a rule of its kind changes.",
       commands: [`flotilla why ${word}/${name}${namespace}`],
     };
   if (/already exist|not managed|not.*ours|conflict/i.test(message))
     return {
-      fix: "The member has an object of this name that Flotilla did not create. Adopt it, which changes no pod, or set conflictResolution: Overwrite in the policy.",
+      fix:
+        "The member has an object of this name that Flotilla did not create. Adopt it, which changes no pod, or " +
+        "set conflictResolution: Overwrite in the policy.",
       commands: [`flotilla adopt ${word}/${name}${namespace} --from ${member} --dry-run`],
     };
   return {

@@ -15,8 +15,12 @@ export const crdNotOnMembers = defineRule({
   id: "crd-not-on-members",
   severity: "warning",
   summary: "a policy propagates a custom kind to members without its CRD",
-  why: "A member rejects objects of a kind that it does not serve. The CRD on the hub stays on the hub unless a ClusterPropagationPolicy selects it; until then the scheduler skips the members.",
-  fix: "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install it there by other means and disable this rule.",
+  why:
+    "A member rejects objects of a kind that it does not serve. The CRD on the hub stays on the hub unless a " +
+    "ClusterPropagationPolicy selects it; until then the scheduler skips the members.",
+  fix:
+    "Add a ClusterPropagationPolicy that selects the CustomResourceDefinition for the same members, or install " +
+    "it there by other means and disable this rule.",
   *check({ policies, of, selectedBy, manifests, answers }) {
     for (const manifest of manifests) {
       for (const warning of (answers.of(manifest)?.warnings ?? []).filter(isAboutUnservedKind)) {

@@ -6,8 +6,12 @@ export const cronEverywhere = defineRule({
   id: "cron-everywhere",
   severity: "warning",
   summary: "a cron job fires in every cluster",
-  why: "A CronJob or AdvancedCronJob has no replicas to divide: each cluster that has it runs the job at the same minute. A nightly report is then sent once per cluster.",
-  fix: "Limit the placement to one cluster: a spread constraint by cluster with `maxGroups: 1`, or one name. If every cluster should run it, disable this rule.",
+  why:
+    "A CronJob or AdvancedCronJob has no replicas to divide: each cluster that has it runs the job at the same " +
+    "minute. A nightly report is then sent once per cluster.",
+  fix:
+    "Limit the placement to one cluster: a spread constraint by cluster with `maxGroups: 1`, or one name. If " +
+    "every cluster should run it, disable this rule.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/AdvancedCronJob", "batch/CronJob")) {
       const propagation = severalPropagation(fleet, manifest);

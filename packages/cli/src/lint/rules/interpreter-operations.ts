@@ -32,7 +32,9 @@ export const interpreterOperations = defineRule({
   id: "interpreter-operations",
   severity: "warning",
   summary: "an interpreter lacks an operation that another one needs",
-  why: "Operations work in pairs: counting replicas needs setting them, selecting a status needs aggregating it. With only one of the two, the kind is not divided, or its status stays empty.",
+  why:
+    "Operations work in pairs: counting replicas needs setting them, selecting a status needs aggregating it. " +
+    "With only one of the two, the kind is not divided, or its status stays empty.",
   fix: "Add the missing operation; `flotilla interpret --show-doc` has an example of each.",
   *check({ of }) {
     const own = createInterpreter();

@@ -12,7 +12,9 @@ export const interpreterRetainsRelease = defineRule({
     "The hub's values then apply only where an object is created. A release by partition from the hub has no " +
     "effect on existing objects, and the hub stops one that would reach more pods than requested. The rule " +
     "is run on probe objects, so that Lua is found as well as paths.",
-  fix: "Retain narrower fields, such as the ones that a controller on the member really sets; or, if the members should decide, omit the partition in the template.",
+  fix:
+    "Retain narrower fields, such as the ones that a controller on the member really sets; or, if the members " +
+    "should decide, omit the partition in the template.",
   *check(fleet) {
     const customizations = customizationsOf(fleet);
     for (const [index, { warnings }] of checkManifests(customizations).entries()) {

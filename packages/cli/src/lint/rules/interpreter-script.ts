@@ -15,7 +15,9 @@ export const interpreterScript = defineRule({
     "The hub rejects a customization whose script does not compile, fails to load, lacks the function that " +
     "its operation calls or calls a removed function, and one whose operation another customization defines " +
     "for the same kind.",
-  fix: "Fix the line; `flotilla interpret --show-doc` shows each operation's function with an example, `flotilla interpret --check -f FILE` the same findings with the script.",
+  fix:
+    "Fix the line; `flotilla interpret --show-doc` shows each operation's function with an example, `flotilla " +
+    "interpret --check -f FILE` the same findings with the script.",
   *check(fleet) {
     const customizations = customizationsOf(fleet);
     const checks = checkManifests(customizations);

@@ -9,7 +9,9 @@ export const kruiseBudgetPerCluster = defineRule({
   id: "kruise-budget-per-cluster",
   severity: "warning",
   summary: "a budget for unavailable pods applies to each cluster separately",
-  why: "Every cluster has the whole budget: with `maxUnavailable: 1` in three clusters three pods may be down at once, and with a fleet-wide `minAvailable` no cluster may lose any.",
+  why:
+    "Every cluster has the whole budget: with `maxUnavailable: 1` in three clusters three pods may be down at " +
+    "once, and with a fleet-wide `minAvailable` no cluster may lose any.",
   fix: "Set each cluster's part with an OverridePolicy, or use percentages if a share of each cluster is intended.",
   *check(fleet) {
     for (const manifest of fleet.of(...KINDS)) {

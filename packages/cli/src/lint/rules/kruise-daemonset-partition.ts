@@ -9,7 +9,9 @@ export const kruiseDaemonsetPartition = defineRule({
   severity: "warning",
   summary: "the partition of an Advanced DaemonSet counts nodes, and percentages are rounded down",
   why: "Unlike for a CloneSet, a percentage is rounded down in each cluster: 50 % of a cluster with one node is none, so all nodes are updated at once.",
-  fix: "Propagate it with a PropagationPolicy, which divides the partition by the nodes that members report, without `flotilla.dev/partition-scope: cluster`; or write a number of nodes.",
+  fix:
+    "Propagate it with a PropagationPolicy, which divides the partition by the nodes that members report, " +
+    "without `flotilla.dev/partition-scope: cluster`; or write a number of nodes.",
   *check(fleet) {
     for (const manifest of fleet.of(ADVANCED_DAEMON_SET)) {
       const partition = partitionOf(manifest);

@@ -8,7 +8,9 @@ export const kruiseDeletionCost = defineRule({
   id: "kruise-deletion-cost",
   severity: "warning",
   summary: "a deletion cost ranks only the pods of one cluster",
-  why: "How many pods each cluster removes is decided first, from replicas and weights; the cost then ranks pods within a cluster. In the template all pods have the same cost, so it ranks nothing.",
+  why:
+    "How many pods each cluster removes is decided first, from replicas and weights; the cost then ranks pods " +
+    "within a cluster. In the template all pods have the same cost, so it ranks nothing.",
   fix: "Set the cost on single pods, and use weights or affinities to define which clusters shrink first.",
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED)) {

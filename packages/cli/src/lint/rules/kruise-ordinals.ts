@@ -7,7 +7,9 @@ export const kruiseOrdinals = defineRule({
   id: "kruise-ordinals",
   severity: "warning",
   summary: "an Advanced StatefulSet has the same ordinals in every cluster",
-  why: "Copied to several clusters, an Advanced StatefulSet has the same ordinals in each: the same names of pods and of volume claims, and quorum members with one identity.",
+  why:
+    "Copied to several clusters, an Advanced StatefulSet has the same ordinals in each: the same names of pods " +
+    "and of volume claims, and quorum members with one identity.",
   fix:
     "Divide it with a PropagationPolicy: Flotilla then assigns every ordinal to one cluster. If each cluster " +
     "should have its own set, state it with the annotation `flotilla.dev/partition-scope: cluster`.",

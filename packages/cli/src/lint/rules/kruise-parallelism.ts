@@ -13,7 +13,9 @@ export const kruiseParallelism = defineRule({
   id: "kruise-parallelism",
   severity: "warning",
   summary: "parallelism applies to each cluster separately",
-  why: "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or database is the parallelism times the number of clusters.",
+  why:
+    "A BroadcastJob or ImagePullJob runs on the nodes of each cluster separately: the load on a registry or " +
+    "database is the parallelism times the number of clusters.",
   fix: "Divide the number by the clusters, set each cluster's own with an OverridePolicy, or propagate the job to one cluster after another.",
   *check(fleet) {
     for (const manifest of fleet.of(...NODE_JOBS, "apps.kruise.io/ImagePullJob", "apps.kruise.io/ImageListPullJob")) {

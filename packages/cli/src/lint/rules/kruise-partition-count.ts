@@ -7,7 +7,9 @@ export const kruisePartitionCount = defineRule({
   id: "kruise-partition-count",
   severity: "warning",
   summary: "a partition in pods applies to each cluster separately",
-  why: "Each cluster holds back that many of its own pods: with `partition: 5` clusters of 3, 3 and 4 pods update nothing, and two clusters of 10 update ten pods, not five.",
+  why:
+    "Each cluster holds back that many of its own pods: with `partition: 5` clusters of 3, 3 and 4 pods update " +
+    "nothing, and two clusters of 10 update ten pods, not five.",
   fix:
     "Propagate it with a PropagationPolicy with `replicaSchedulingType: Divided`, so that the partition " +
     "applies to the whole fleet; or state with the annotation `flotilla.dev/partition-scope: cluster` that " +

@@ -43,7 +43,9 @@ export const kruiseSidecarsetFirst = defineRule({
       if (missed)
         yield {
           manifest,
-          message: `${missed.title} is propagated to ${namesText(fleet, missed)}, the SidecarSet ${fleet.propagationsOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`}`,
+          message:
+            `${missed.title} is propagated to ${namesText(fleet, missed)}, the SidecarSet ` +
+            (fleet.propagationsOf(manifest).length === 0 ? "to no member" : `to ${namesText(fleet, manifest)}`),
         };
     }
   },

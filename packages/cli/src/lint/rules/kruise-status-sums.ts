@@ -8,8 +8,12 @@ export const kruiseStatusSums = defineRule({
   id: "kruise-status-sums",
   severity: "warning",
   summary: "a script sums updated pods of members that lag behind",
-  why: "`updatedReplicas` of a member that has not observed the newest template counts pods of an older one. In the sum, a release looks finished that has not started everywhere.",
-  fix: "Add a member's updated pods only if its `observedGeneration` is not behind `resourceTemplateGeneration`; the built-in rules for OpenKruise do that, so `statusAggregation` can be omitted.",
+  why:
+    "`updatedReplicas` of a member that has not observed the newest template counts pods of an older one. In the " +
+    "sum, a release looks finished that has not started everywhere.",
+  fix:
+    "Add a member's updated pods only if its `observedGeneration` is not behind `resourceTemplateGeneration`; " +
+    "the built-in rules for OpenKruise do that, so `statusAggregation` can be omitted.",
   *check({ of }) {
     for (const manifest of of(CUSTOMIZATION)) {
       const script = scriptIn(manifest, "statusAggregation");

@@ -15,7 +15,9 @@ export const kruiseSubsetCounts = defineRule({
     "OpenKruise's webhook rejects subsets whose numbers exceed the replicas, or percentages of more than " +
     "100. In a cluster that has a part of the replicas, numbers that were written for all of them are too " +
     "large; percentages are rounded there again.",
-  fix: "Let Flotilla divide the subsets (remove `flotilla.dev/partition-scope: cluster` and overrides of `/spec/replicas`), and leave one subset without a number.",
+  fix:
+    "Let Flotilla divide the subsets (remove `flotilla.dev/partition-scope: cluster` and overrides of " +
+    "`/spec/replicas`), and leave one subset without a number.",
   *check(fleet) {
     for (const manifest of fleet.of(UNITED_DEPLOYMENT)) {
       const subsets = [

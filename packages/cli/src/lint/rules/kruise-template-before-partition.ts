@@ -19,7 +19,9 @@ export const kruiseTemplateBeforePartition = defineRule({
         yield {
           manifest: next,
           path: ["spec", "template"],
-          message: `the template is new and no partition holds it back; the partition ${shown(partitionOf(later)?.value)} follows in ${later.file}:${later.lineOf([])}`,
+          message:
+            "the template is new and no partition holds it back; the partition " +
+            `${shown(partitionOf(later)?.value)} follows in ${later.file}:${later.lineOf([])}`,
         };
     }
   },

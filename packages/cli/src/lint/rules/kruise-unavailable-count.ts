@@ -8,7 +8,9 @@ export const kruiseUnavailableCount = defineRule({
   severity: "warning",
   summary: "`maxUnavailable` in pods applies to each cluster separately",
   why: "Each cluster takes the whole budget: with `maxUnavailable: 1` as many pods are down at once as there are clusters.",
-  fix: "Divide the workload with a PropagationPolicy: the budget is then divided, too. If each cluster may lose that many, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
+  fix:
+    "Divide the workload with a PropagationPolicy: the budget is then divided, too. If each cluster may lose " +
+    "that many, state it with the annotation `flotilla.dev/partition-scope: cluster`.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");

@@ -8,7 +8,9 @@ export const kruiseUnavailablePercent = defineRule({
   severity: "warning",
   summary: "`maxUnavailable` in percent is rounded in every cluster",
   why: "Each cluster rounds its own share up: 20 % of ten pods over clusters of 3, 3 and 4 allows three pods to be down at once, not two.",
-  fix: "Divide the workload with a PropagationPolicy: the budget is then divided, too. Otherwise set an absolute number for each cluster with an OverridePolicy.",
+  fix:
+    "Divide the workload with a PropagationPolicy: the budget is then divided, too. Otherwise set an absolute " +
+    "number for each cluster with an OverridePolicy.",
   *check(fleet) {
     for (const manifest of fleet.of(...PARTITIONED)) {
       const budget = strategyField(manifest, "maxUnavailable");

@@ -8,8 +8,12 @@ export const kruiseVolumesStay = defineRule({
   id: "kruise-volumes-stay",
   severity: "warning",
   summary: "volumes stay in their cluster when pods move or are recreated",
-  why: "A volume claim belongs to one cluster. A pod that fails over starts with an empty volume elsewhere, and the data stays behind; a CloneSet that recreates a pod deletes its claim with it.",
-  fix: "Remove `failover` from the policy of workloads with volumes, or replicate the data yourself. Update CloneSets in place (`InPlaceIfPossible`), and turn on the reuse of claims.",
+  why:
+    "A volume claim belongs to one cluster. A pod that fails over starts with an empty volume elsewhere, and the " +
+    "data stays behind; a CloneSet that recreates a pod deletes its claim with it.",
+  fix:
+    "Remove `failover` from the policy of workloads with volumes, or replicate the data yourself. Update " +
+    "CloneSets in place (`InPlaceIfPossible`), and turn on the reuse of claims.",
   *check(fleet) {
     for (const manifest of fleet.of(...REPLICATED, STATEFUL_SET)) {
       if (listAt(manifest.object, "spec", "volumeClaimTemplates").length === 0) continue;

@@ -7,7 +7,9 @@ export const kruiseWorkloadSpread = defineRule({
   id: "kruise-workload-spread",
   severity: "warning",
   summary: "the subsets of a WorkloadSpread apply to each cluster separately",
-  why: "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster. Percentages are of the pods of each cluster, and must add up to 100.",
+  why:
+    "Each cluster spreads its own pods: `maxReplicas: 3` allows three pods per cluster. Percentages are of the " +
+    "pods of each cluster, and must add up to 100.",
   fix: "Write percentages, set numbers for each cluster with an OverridePolicy, or spread over clusters with weights of the PropagationPolicy.",
   *check(fleet) {
     for (const manifest of fleet.of("apps.kruise.io/WorkloadSpread")) {

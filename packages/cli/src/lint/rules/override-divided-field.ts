@@ -10,7 +10,9 @@ export const overrideDividedField = defineRule({
   id: "override-divided-field",
   severity: "warning",
   summary: "an override sets a field that the division computes",
-  why: "Overrides are applied after the division and win: the members' replicas or partitions no longer add up to the template's, and the status shows more or fewer pods than requested.",
+  why:
+    "Overrides are applied after the division and win: the members' replicas or partitions no longer add up to " +
+    "the template's, and the status shows more or fewer pods than requested.",
   fix: "Set a member's replicas with weights in the policy; remove the field from the override.",
   *check(fleet) {
     for (const policy of fleet.overrides) {

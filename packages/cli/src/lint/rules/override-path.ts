@@ -16,7 +16,9 @@ export const overridePath = defineRule({
   id: "override-path",
   severity: "error",
   summary: "an override changes a field that the object does not have",
-  why: "Overrides are JSON patches: replacing or removing a missing field fails, and so does adding below a missing one. The member's copy is then not created (`RenderFailed`).",
+  why:
+    "Overrides are JSON patches: replacing or removing a missing field fails, and so does adding below a missing " +
+    "one. The member's copy is then not created (`RenderFailed`).",
   fix: "Fix the path, use `operator: add` for a missing field, or add its parent field first.",
   *check({ overrides, selectedBy }) {
     for (const policy of overrides) {

@@ -10,8 +10,12 @@ export const placementChoosesNone = defineRule({
   id: "placement-chooses-none",
   severity: "warning",
   summary: "a Placement can select no cluster",
-  why: "A Placement selects among the clusters of the ManagedClusterSets that are bound to its namespace. With no such set, or with `numberOfClusters: 0`, its decisions stay empty.",
-  fix: "Add a ManagedClusterSetBinding for the set in the Placement's namespace. Only in the namespace `default` does the set `default` count as bound when the Placement names it.",
+  why:
+    "A Placement selects among the clusters of the ManagedClusterSets that are bound to its namespace. With no " +
+    "such set, or with `numberOfClusters: 0`, its decisions stay empty.",
+  fix:
+    "Add a ManagedClusterSetBinding for the set in the Placement's namespace. Only in the namespace `default` " +
+    "does the set `default` count as bound when the Placement names it.",
   *check({ of, answers }) {
     const bound = Map.groupBy(of(SET_BINDING), namespaceOf);
     for (const manifest of of(PLACEMENT)) {

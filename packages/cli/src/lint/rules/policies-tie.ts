@@ -12,7 +12,9 @@ export const policiesTie = defineRule({
   id: "policies-tie",
   severity: "warning",
   summary: "two policies select the same object with equal precedence",
-  why: "With the same priority and equally specific selectors, the policy whose name sorts first claims the object, and a policy that has claimed it keeps it. The other policy is ignored.",
+  why:
+    "With the same priority and equally specific selectors, the policy whose name sorts first claims the object, " +
+    "and a policy that has claimed it keeps it. The other policy is ignored.",
   fix: "Give the intended policy a higher `priority`, or make the selectors disjoint.",
   *check({ policies, selectedBy, answers }) {
     /** The competitors of each policy, by name. */

@@ -24,7 +24,9 @@ export const shorthand = defineRule({
   id: "shorthand",
   severity: "warning",
   summary: "the hub accepts the manifest with a warning",
-  why: "A part of it has no effect, or is written in a form that Flotilla accepts but that Karmada or Open Cluster Management would reject or interpret differently.",
+  why:
+    "A part of it has no effect, or is written in a form that Flotilla accepts but that Karmada or Open Cluster " +
+    "Management would reject or interpret differently.",
   fix: "Do what the message says: remove the part without effect, or write the canonical form.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {

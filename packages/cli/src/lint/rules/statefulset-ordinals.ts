@@ -9,7 +9,9 @@ export const statefulsetOrdinals = defineRule({
   severity: "warning",
   summary: "a StatefulSet has the same ordinals in every cluster",
   why: "Each cluster numbers its pods from 0, divided or not: pods and volume claims of the same name exist several times, and so do quorum members.",
-  fix: "Use OpenKruise's StatefulSet (`apps.kruise.io/v1beta1`), whose ordinals Flotilla divides; or set `spec.ordinals.start` for each cluster with an OverridePolicy; or use one cluster.",
+  fix:
+    "Use OpenKruise's StatefulSet (`apps.kruise.io/v1beta1`), whose ordinals Flotilla divides; or set " +
+    "`spec.ordinals.start` for each cluster with an OverridePolicy; or use one cluster.",
   *check(fleet) {
     for (const manifest of fleet.of(STATEFUL_SET)) {
       const propagation = severalPropagation(fleet, manifest);

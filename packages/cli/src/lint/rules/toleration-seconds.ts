@@ -24,7 +24,9 @@ export const tolerationSeconds = defineRule({
         yield {
           manifest,
           path: ["spec", "placement", ...path],
-          message: `the taint ${textAt(item, "key") || "with any key"} is tolerated forever${hasFailover ? ", although the policy configures cluster failover" : ""}`,
+          message:
+            `the taint ${textAt(item, "key") || "with any key"} is tolerated ` +
+            `forever${hasFailover ? ", although the policy configures cluster failover" : ""}`,
         };
       }
     }

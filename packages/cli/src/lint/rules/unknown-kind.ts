@@ -10,7 +10,9 @@ export const unknownKind = defineRule({
     "The kind is neither built in nor defined by a CustomResourceDefinition among the files, so the manifest " +
     "cannot be validated, and `kubectl apply` fails until the CRD is on the hub. A policy that selects such " +
     "a kind selects nothing.",
-  fix: "Correct the kind or its apiVersion. For a kind of your own, apply its CustomResourceDefinition to the hub, and pass lint the file, too; `--against-hub` uses your hub.",
+  fix:
+    "Correct the kind or its apiVersion. For a kind of your own, apply its CustomResourceDefinition to the hub, " +
+    "and pass lint the file, too; `--against-hub` uses your hub.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {
       const { unknown, warnings = [] } = answers.of(manifest) ?? {};
@@ -25,7 +27,9 @@ export const unknownKind = defineRule({
         manifest,
         path: [similar === kind ? "apiVersion" : "kind"],
         severity: similar === "" ? "warning" : "error",
-        message: `${kind} of ${group || "Kubernetes' core"} is not served in ${version || "this version"}${similar === "" || similar === kind ? "" : ` (did you mean '${similar}'?)`}`,
+        message:
+          `${kind} of ${group || "Kubernetes' core"} is not served in ${version || "this version"}` +
+          (similar === "" || similar === kind ? "" : ` (did you mean '${similar}'?)`),
       };
     }
   },

@@ -6,7 +6,9 @@ export const unknownMember = defineRule({
   id: "unknown-member",
   severity: "warning",
   summary: "a policy names a cluster that is not a member",
-  why: "The name has no effect until a cluster of that name joins. A policy that names no member schedules nothing. Without a hub that has members, names are not checked.",
+  why:
+    "The name has no effect until a cluster of that name joins. A policy that names no member schedules nothing. " +
+    "Without a hub that has members, names are not checked.",
   fix: "Correct or remove the name, or join the cluster.",
   *check({ manifests, answers }) {
     for (const manifest of manifests) {

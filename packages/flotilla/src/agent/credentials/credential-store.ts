@@ -203,7 +203,8 @@ function refusedWrite(error: unknown, cluster: string, namespace: string): unkno
   if (!isForbidden(error)) return error;
   return new FlotillaError(
     "CredentialStore",
-    `this agent may not store its credentials in namespace ${namespace} of cluster ${cluster}; allow its service account to write Secrets there, or set a directory with --state DIR`,
+    `this agent may not store its credentials in namespace ${namespace} of cluster ${cluster}; allow its ` +
+      "service account to write Secrets there, or set a directory with --state DIR",
     { cause: error },
   );
 }

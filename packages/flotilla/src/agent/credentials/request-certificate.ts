@@ -113,7 +113,8 @@ async function checkBound(
   if (pending >= MAX_PENDING)
     throw new FlotillaError(
       "CertificateRequests",
-      `too many csr: ${pending} requests for ${commonName} are pending on the hub; approve them with 'flotilla accept', or delete them with 'kubectl delete csr -l ${labelSelector}'`,
+      `too many csr: ${pending} requests for ${commonName} are pending on the hub; approve them with 'flotilla ` +
+        `accept', or delete them with 'kubectl delete csr -l ${labelSelector}'`,
     );
 }
 

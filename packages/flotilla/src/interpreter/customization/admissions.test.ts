@@ -37,7 +37,8 @@ describe("two customizations of one target", () => {
 
     expect(status).toBe(422);
     expect(body["message"]).toContain(
-      "spec.customizations.healthInterpretation: Forbidden: conflicting with InterpreterOperation(InterpretHealth) of existing ResourceInterpreterCustomization(a)",
+      "spec.customizations.healthInterpretation: Forbidden: conflicting with " +
+        "InterpreterOperation(InterpretHealth) of existing ResourceInterpreterCustomization(a)",
     );
   });
 

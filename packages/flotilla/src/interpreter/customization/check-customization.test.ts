@@ -90,7 +90,10 @@ describe("rejects a script", () => {
 describe("accepts a script", () => {
   const fine: Record<string, string> = {
     "with helpers and libraries":
-      "local kube = require('kube')\nlocal function zero(n) return n or 0 end\nfunction Sum(a, b) return zero(a) + zero(b) end\nfunction InterpretHealth(o) local n = Sum(1, nil) return n == 1 and kube ~= nil end",
+      "local kube = require('kube')\n" +
+      "local function zero(n) return n or 0 end\n" +
+      "function Sum(a, b) return zero(a) + zero(b) end\n" +
+      "function InterpretHealth(o) local n = Sum(1, nil) return n == 1 and kube ~= nil end",
     "with its own function under a disabled name":
       "local load = function() return true end function InterpretHealth(o) return load() end",
     "that calls a disabled name as a field of another table":
@@ -175,7 +178,9 @@ describe("warns the author of a Retain rule", () => {
 
   test("warns the author of a Retain rule that keeps the strategy, however it is written", () => {
     expect(warningsOf("for k, v in pairs(o.spec) do if k:sub(1, 6) == 'update' then d.spec[k] = v end end")).toEqual([
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the template apply only where the object is created, so the hub cannot release by partition, and stops a release that would reach more pods than requested",
+      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the " +
+        "template apply only where the object is created, so the hub cannot release by partition, and stops a " +
+        "release that would reach more pods than requested",
     ]);
   });
 

@@ -57,11 +57,13 @@ function checkScript(
     warnings.push(`${at}: line ${line}: the script uses ${name}, which is not defined for scripts`);
   if (assigned.length > 0)
     warnings.push(
-      `${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them with "local", because in Karmada they leak into other scripts`,
+      `${at}: line ${assigned[0]?.line}: the script sets global variables (${namesOf(assigned)}); declare them ` +
+        `with "local", because in Karmada they leak into other scripts`,
     );
   if (operation === "AggregateStatus" && bareReturns.length > 0) {
     warnings.push(
-      `${at}: line ${bareReturns[0]}: AggregateStatus returns a bare status, which is taken as the status of the object; the canonical form sets desiredObj.status and returns desiredObj`,
+      `${at}: line ${bareReturns[0]}: AggregateStatus returns a bare status, which is taken as the status of ` +
+        "the object; the canonical form sets desiredObj.status and returns desiredObj",
     );
   }
 }

@@ -153,7 +153,9 @@ describe("inputs and results of scripts", () => {
     { clusterName: "m2", applied: false, appliedMessage: "" },
   ];
   const sums =
-    "function AggregateStatus(o, items) local n = 0 for _, item in ipairs(items) do n = n + 1 end o.metadata.name = 'other' o.status = {n = n, applied = items[2].applied == nil, message = items[2].appliedMessage == nil, gone = items[1].status.gone == nil} return o end";
+    "function AggregateStatus(o, items) local n = 0 for _, item in ipairs(items) do n = n + 1 end " +
+    "o.metadata.name = 'other' o.status = {n = n, applied = items[2].applied == nil, message = " +
+    "items[2].appliedMessage == nil, gone = items[1].status.gone == nil} return o end";
 
   test("nulls and zero values of statuses are passed as nil, and only the status of the result is used", async () => {
     const { interpreter } = make(makeCustomization("a", { statusAggregation: sums }));
@@ -203,7 +205,8 @@ describe("inputs and results of scripts", () => {
 
   test("components use the interpreter's field names, and nil means none", async () => {
     const script =
-      "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
+      "function GetComponents(o) if o.empty then return nil end return {{name='driver', replicas=1, " +
+      "replicaRequirements={resourceRequest={cpu='1'}}}, {name='worker', replicas=2}} end";
     const { interpreter } = make(makeCustomization("a", { componentResource: script }));
 
     expect(await interpreter.components(web())).toEqual([

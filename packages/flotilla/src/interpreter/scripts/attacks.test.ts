@@ -91,9 +91,13 @@ const endless: Record<string, string> = {
   "the length of a list of nils": "local t = {} t[90000] = 1 t[90000] = nil while true do local n = #t end",
   "long quantities": "local kube = require('kube') while true do kube.resourceAdd('1e300', '1', '2Gi') end",
   "large templates":
-    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, resources = {requests = {cpu = '1', memory = '1Gi'}}} end while true do kube.accuratePodRequirements({spec = {containers = c}}) end",
+    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, resources = {requests = " +
+    "{cpu = '1', memory = '1Gi'}}} end while true do kube.accuratePodRequirements({spec = {containers = c}}) " +
+    "end",
   "dependencies of large templates":
-    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, env = {{name = 'A', valueFrom = {configMapKeyRef = {name = 'm' .. i}}}}} end while true do kube.getPodDependencies({spec = {containers = c}}, 'a') end",
+    "local kube, c = require('kube'), {} for i = 1, 2000 do c[i] = {name = 'c' .. i, env = {{name = 'A', " +
+    "valueFrom = {configMapKeyRef = {name = 'm' .. i}}}}} end while true do kube.getPodDependencies({spec = " +
+    "{containers = c}}, 'a') end",
   "unpacking forever": "local t = {} t[90000] = 1 while true do local a = {unpack(t)} end",
   "dates in long formats":
     "local f = '' for i = 1, 10 do f = f .. '%c%c%c%c%c%c%c%c%c%c' end while true do os.date(f) end",
@@ -324,9 +328,15 @@ for (const [attack, body] of Object.entries(unsayable)) {
   });
 }
 
+const locals = (level: number, count: number): string =>
+  Array.from({ length: count }, (_, index) => `local a${level}_${index}`).join(" ");
 const large: Record<string, string> = {
-  "name lookups among thousands": `${Array.from({ length: 90 }, (_, level) => `function f${level}() ${Array.from({ length: 100 }, (__, index) => `local a${level}_${index}`).join(" ")}`).join(" ")} ${"z = z ".repeat(20_000)} ${"end ".repeat(90)}`,
-  "jumps to thousands of labels": `${Array.from({ length: 10_000 }, (_, index) => `goto a${index}`).join(" ")} ${Array.from({ length: 10_000 }, (_, index) => `::a${index}::`).join(" ")}`,
+  "name lookups among thousands":
+    `${Array.from({ length: 90 }, (_, level) => `function f${level}() ${locals(level, 100)}`).join(" ")} ` +
+    `${"z = z ".repeat(20_000)} ${"end ".repeat(90)}`,
+  "jumps to thousands of labels":
+    `${Array.from({ length: 10_000 }, (_, index) => `goto a${index}`).join(" ")} ` +
+    Array.from({ length: 10_000 }, (_, index) => `::a${index}::`).join(" "),
   "thousands of globals": Array.from({ length: 20_000 }, (_, index) => `g${index} = 1`).join(" "),
   "thousands of statements": "f() ".repeat(50_000),
 };
@@ -356,7 +366,8 @@ test("scripts leave no trace in JavaScript prototypes", () => {
     );
   const before = names();
   const script = compileKubeScript(
-    "function F(o) o.__proto__ = {a = 1} o.constructor = {prototype = {b = 2}} for k, v in pairs(o) do o[k] = v end o['hasOwnProperty'] = 1 string.c = 3 return o end",
+    "function F(o) o.__proto__ = {a = 1} o.constructor = {prototype = {b = 2}} for k, v in pairs(o) do o[k] = " +
+      "v end o['hasOwnProperty'] = 1 string.c = 3 return o end",
   );
 
   script.call("F", [{ a: {} }])[0]?.json();

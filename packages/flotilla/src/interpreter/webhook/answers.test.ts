@@ -76,7 +76,8 @@ describe("a response to InterpretReplica", () => {
     ],
     "has node selector terms that are a string": [
       { replicas: 1, replicaRequirements: { nodeClaim: { hardNodeAffinity: { nodeSelectorTerms: "all" } } } },
-      "response.replicaRequirements is invalid: json: cannot unmarshal string into Go struct field NodeSelector.nodeClaim.hardNodeAffinity.nodeSelectorTerms of type []v1.NodeSelectorTerm",
+      "response.replicaRequirements is invalid: json: cannot unmarshal string into Go struct field " +
+        "NodeSelector.nodeClaim.hardNodeAffinity.nodeSelectorTerms of type []v1.NodeSelectorTerm",
     ],
   };
   for (const [mistake, [answer, message]] of Object.entries(wrong)) {

@@ -63,7 +63,8 @@ export function readResponse(answer: Buffer, uid: string): JsonObject {
   if (answered !== uid && (successful === true || answered))
     throw new WebhookError(
       "answer",
-      `the response is for another request: response.uid must be the uid of the request, but it is ${answered === "" || answered === undefined ? "missing" : "different"}`,
+      "the response is for another request: response.uid must be the uid of the request, but it is " +
+        (answered === "" || answered === undefined ? "missing" : "different"),
     );
   if (!successful) throw refusal(status);
   return response;

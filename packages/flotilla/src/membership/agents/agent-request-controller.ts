@@ -135,7 +135,9 @@ export function createAgentRequestController(deps: AgentRequestDependencies): Co
     events.record(hub, request, {
       type: "Warning",
       reason: "ApprovalRequired",
-      message: `karmadactl register waits for an administrator: run 'kubectl certificate approve ${name}' if you started it; 'flotilla register' needs no approval`,
+      message:
+        `karmadactl register waits for an administrator: run 'kubectl certificate approve ${name}' if you ` +
+        "started it; 'flotilla register' needs no approval",
     });
   }
 

@@ -107,7 +107,9 @@ const cases: Record<string, { request: AgentRequest; facts?: Partial<AgentReques
   "a second registration with a token for one cluster is denied": {
     request: registration,
     facts: { usedBy: "karmada-agent-oslo-1" },
-    want: "the token abcdef was already used by request karmada-agent-oslo-1; create another with 'flotilla token --through karmada', or one for several clusters with --reusable",
+    want:
+      "the token abcdef was already used by request karmada-agent-oslo-1; create another with 'flotilla token " +
+      "--through karmada', or one for several clusters with --reusable",
   },
   "a registration under an invalid name is denied": {
     request: named("Paris"),

@@ -92,14 +92,16 @@ function planRegistration(
     return token === undefined
       ? { type: "leave" }
       : deny(
-          `the token ${token} is not for Karmada's API; create one with 'flotilla token --through karmada', or join with 'flotilla agent --bootstrap-kubeconfig FILE'`,
+          `the token ${token} is not for Karmada's API; create one with 'flotilla token --through karmada', or ` +
+            "join with 'flotilla agent --bootstrap-kubeconfig FILE'",
         );
   const problem = agentNameProblem(cluster);
   if (problem !== undefined) return deny(`${problem}; choose another name with --cluster-name`);
   if (takenBy !== undefined) return deny(describeTaken(cluster, takenBy));
   if (usedBy !== undefined)
     return deny(
-      `the token ${token ?? ""} was already used by request ${usedBy}; create another with 'flotilla token --through karmada', or one for several clusters with --reusable`,
+      `the token ${token ?? ""} was already used by request ${usedBy}; create another with 'flotilla token ` +
+        "--through karmada', or one for several clusters with --reusable",
     );
   if (reservedFor !== undefined && reservedFor !== requester)
     return deny(

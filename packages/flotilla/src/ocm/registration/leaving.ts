@@ -127,7 +127,9 @@ export function createLeaving({ hub, informers, client, events, clock, leaveMode
         events.record(hub, cluster, {
           type: "Warning",
           reason: "ManifestWorksOrphaned",
-          message: `managed cluster ${name} is removed without a response from its member: ${plan.orphaned.length} manifestworks are deleted on the hub, and their objects stay on the member`,
+          message:
+            `managed cluster ${name} is removed without a response from its member: ${plan.orphaned.length} ` +
+            "manifestworks are deleted on the hub, and their objects stay on the member",
         });
 
       if (plan.recheckMs !== undefined) {

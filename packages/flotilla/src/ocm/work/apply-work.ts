@@ -122,7 +122,10 @@ export function appliedCondition({ manifest: { object }, outcome }: Attempt, gen
       return failed("AppliedManifestSSAIgnoreFieldError", `Failed to process ignoreFields: ${error.message}`);
     return failed(
       error instanceof OscillationError ? OSCILLATING : "AppliedManifestFailed",
-      `Failed to apply manifest: ${error instanceof UnknownKindError ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}` : messageOf(error)}`,
+      "Failed to apply manifest: " +
+        (error instanceof UnknownKindError
+          ? `the server doesn't have a resource type ${JSON.stringify(object.kind)}`
+          : messageOf(error)),
     );
   }
   // A namespace created by another client is fine.

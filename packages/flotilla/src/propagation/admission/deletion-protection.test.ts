@@ -9,7 +9,9 @@ const PATH = "/api/v1/namespaces/default/configmaps";
 const protectedMap = (value = "Always"): object => makeConfigMap("a", { metadata: { labels: { [LABEL]: value } } });
 
 describe("a protected object of the hub", () => {
-  const REFUSAL = `admission webhook "resourcedeletionprotection.karmada.io" denied the request: This resource is protected, please make sure to remove the label: ${LABEL}`;
+  const REFUSAL =
+    `admission webhook "resourcedeletionprotection.karmada.io" denied the request: This resource is protected, ` +
+    `please make sure to remove the label: ${LABEL}`;
 
   test("is not deleted, alone or in a collection, until the label is removed", async () => {
     const { request, server } = await createTestServer({ admissions });

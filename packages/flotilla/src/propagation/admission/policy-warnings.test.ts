@@ -184,7 +184,9 @@ describe("the writer of a policy", () => {
     await create("first", { resourceSelectors: [deployments, { ...deployments, name: "web" }] });
 
     expect(await create("second", { resourceSelectors: [{ ...deployments, name: "web" }] })).toEqual([
-      "spec.resourceSelectors[0]: PropagationPolicy first also selects the same objects with the same priority; it keeps those that it has claimed, and of the others the policy whose name sorts first claims them; set spec.priority",
+      "spec.resourceSelectors[0]: PropagationPolicy first also selects the same objects with the same " +
+        "priority; it keeps those that it has claimed, and of the others the policy whose name sorts first " +
+        "claims them; set spec.priority",
     ]);
     expect(await create("third", { resourceSelectors: [{ ...deployments, name: "web" }], priority: 1 })).toEqual([]);
     expect(await create("fourth", { resourceSelectors: [{ ...deployments, name: "cart" }] })).toEqual([]);
@@ -197,7 +199,9 @@ describe("the writer of a policy", () => {
     };
 
     expect(await create("spread", { resourceSelectors: [{ ...deployments, name: "spread" }], placement })).toEqual([
-      "spec.placement.spreadConstraints: spread constraints are ignored (at least 1 and at most 2 of cluster), because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or replicaDivisionPreference: Aggregated",
+      "spec.placement.spreadConstraints: spread constraints are ignored (at least 1 and at most 2 of cluster), " +
+        "because replicas are divided by equal weights; remove them, or use dynamicWeight: AvailableReplicas or " +
+        "replicaDivisionPreference: Aggregated",
     ]);
   });
 

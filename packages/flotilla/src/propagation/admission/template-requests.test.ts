@@ -31,7 +31,8 @@ beforeAll(async () => {
 
 describe("the writer of a raised partition", () => {
   const RAISED =
-    "spec.updateStrategy.rollingUpdate.partition: raising it does not roll pods back, because a StatefulSet keeps pods that have the release; release the previous template to replace them";
+    "spec.updateStrategy.rollingUpdate.partition: raising it does not roll pods back, because a StatefulSet " +
+    "keeps pods that have the release; release the previous template to replace them";
   const cases: Record<string, { from?: number; to: number; image?: string; want: string[] }> = {
     "is warned that a StatefulSet does not roll pods back": { from: 2, to: 5, want: [RAISED] },
     "is warned if the partition was unset before": { to: 1, want: [RAISED] },

@@ -35,7 +35,8 @@ export const templateRequests: AdmissionStep = {
     const raised = oldObject && raisedPartition(oldObject, object);
     if (raised !== undefined)
       warn(
-        `${raised}: raising it does not roll pods back, because a ${object.kind} keeps pods that have the release; release the previous template to replace them`,
+        `${raised}: raising it does not roll pods back, because a ${object.kind} keeps pods that have the ` +
+          "release; release the previous template to replace them",
       );
     const others = strangePods(object).filter((name) => !oldObject || !podsToDeleteOf(oldObject).includes(name));
     if (others.length > 0) {

@@ -189,7 +189,8 @@ export function createAttachController({
             reportTaken(
               key,
               requirers,
-              `binding ${bindingKey.name} belongs to an object of another API group, because binding names do not contain the group; rename one of the two objects`,
+              `binding ${bindingKey.name} belongs to an object of another API group, because binding names do ` +
+                "not contain the group; rename one of the two objects",
             );
           return { requeueAfterMs: RECHECK_MS };
         }

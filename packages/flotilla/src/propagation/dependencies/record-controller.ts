@@ -113,5 +113,8 @@ export function createRecordController({
 
 function renderRefused({ kind, namespace, name, labelSelector }: Dependency): string {
   if (!name && !labelSelector) return `A dependency on ${kind} is skipped: it has neither a name nor a labelSelector.`;
-  return `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is skipped: objects of the hub or of a cluster's system namespaces are not propagated to members.`;
+  return (
+    `The dependency on ${kind} ${[namespace, name].filter(Boolean).join("/")} is skipped: objects of the hub or ` +
+    "of a cluster's system namespaces are not propagated to members."
+  );
 }

@@ -19,7 +19,8 @@ test("formats references as Karmada does, and parses them back", () => {
     { apiVersion: "v1", kind: "Secret", namespace: "shop", labelSelector: { matchLabels: { a: "b" } } },
   ];
   const text =
-    '[{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"settings"},{"apiVersion":"v1","kind":"Secret","namespace":"shop","labelSelector":{"matchLabels":{"a":"b"}}}]';
+    '[{"apiVersion":"v1","kind":"ConfigMap","namespace":"shop","name":"settings"},{"apiVersion":"v1","kind":' +
+    '"Secret","namespace":"shop","labelSelector":{"matchLabels":{"a":"b"}}}]';
 
   expect(formatReferences(references)).toBe(text);
   expect(referencesOf(noting(text))).toEqual(JSON.parse(text));

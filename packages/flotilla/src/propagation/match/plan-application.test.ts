@@ -92,7 +92,8 @@ describe("applying a policy to a template", () => {
         outcome: "rejected",
         reason: "EarlierRunUnfinished",
         message:
-          "a deleted Job seed has left copies that are not finished on oslo; the new one runs when they are, or when 'kubectl delete resourcebinding seed-job -n shop' has deleted them",
+          "a deleted Job seed has left copies that are not finished on oslo; the new one runs when they are, " +
+          "or when 'kubectl delete resourcebinding seed-job -n shop' has deleted them",
         isNameTaken: true,
         awaitsRun: true,
       },

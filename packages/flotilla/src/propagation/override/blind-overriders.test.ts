@@ -40,7 +40,8 @@ test("the writer of a policy is warned about selectors of such kinds only", () =
   });
 
   expect(blindRules({ spec: spec("CloneSet", "apps.kruise.io/v1alpha1") })).toEqual([
-    "spec.overrideRules[0].overriders.imageOverrider[0]: has no effect on CloneSet: containers are found only in Pod, ReplicaSet, Deployment, DaemonSet, StatefulSet, Job; set predicate.path",
+    "spec.overrideRules[0].overriders.imageOverrider[0]: has no effect on CloneSet: containers are found only " +
+      "in Pod, ReplicaSet, Deployment, DaemonSet, StatefulSet, Job; set predicate.path",
   ]);
   expect(blindRules({ spec: spec("StatefulSet", "apps.kruise.io/v1beta1") })).toEqual([]);
   expect(blindRules({ spec: spec("Deployment", "apps/v1") })).toEqual([]);

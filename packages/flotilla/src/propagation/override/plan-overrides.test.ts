@@ -129,7 +129,8 @@ describe("which overrides apply, and in which order", () => {
     const { appliedOverrides } = plan(deployment, [policy("a", specific), policy("b", rule(label("2")))]);
 
     expect(formatApplied(appliedOverrides)).toBe(
-      '[{"policyName":"a","overriders":{"labelsOverrider":[{"operator":"add","value":{"from":"1"}}]}},{"policyName":"b","overriders":{"labelsOverrider":[{"operator":"add","value":{"from":"2"}}]}}]',
+      '[{"policyName":"a","overriders":{"labelsOverrider":[{"operator":"add","value":{"from":"1"}}]}},' +
+        '{"policyName":"b","overriders":{"labelsOverrider":[{"operator":"add","value":{"from":"2"}}]}}]',
     );
   });
 });

@@ -125,7 +125,8 @@ test("the problem names absent pods and members that were not asked", () => {
     status: "False",
     reason: "PodsNotFound",
     message:
-      "spec.scaleStrategy.podsToDelete: no member has x of CloneSet web; remove the name; rome did not respond when searched for y; a pod that is found there later is deleted then",
+      "spec.scaleStrategy.podsToDelete: no member has x of CloneSet web; remove the name; rome did not respond " +
+      "when searched for y; a pod that is found there later is deleted then",
   });
   expect(namedPodsProblem(cloneSet(), { pods: [["x", ["oslo"], 5]] })).toBeUndefined();
 });

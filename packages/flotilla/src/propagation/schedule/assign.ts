@@ -149,7 +149,10 @@ function divideAmong(candidates: readonly Candidate[], replicas: number, cycle: 
 
 function unknownStrategy(placement: Placement | undefined): string {
   const { replicaSchedulingType = "", replicaDivisionPreference = "" } = placement?.replicaScheduling ?? {};
-  return `replicas cannot be divided with replicaSchedulingType ${JSON.stringify(replicaSchedulingType)} and replicaDivisionPreference ${JSON.stringify(replicaDivisionPreference)}`;
+  return (
+    `replicas cannot be divided with replicaSchedulingType ${JSON.stringify(replicaSchedulingType)} and ` +
+    `replicaDivisionPreference ${JSON.stringify(replicaDivisionPreference)}`
+  );
 }
 
 /**

@@ -210,7 +210,8 @@ describe("with several affinities", () => {
 
     expect(result).toMatchObject({
       message:
-        "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, 1 cluster(s) had untolerated taint {maint:NoSchedule}.",
+        "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, 1 " +
+        "cluster(s) had untolerated taint {maint:NoSchedule}.",
     });
   });
 });

@@ -476,7 +476,8 @@ describe("events", () => {
     await pass(10_000);
 
     expect(reported).toEqual([
-      "ResourceBinding web-deployment: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
+      "ResourceBinding web-deployment: ScheduleBindingFailed failed to assign replicas: failed to scale up: " +
+        "Clusters available replicas 3 are not enough to schedule.",
       "Deployment web: ScheduleBindingFailed failed to assign replicas: failed to scale up: Clusters available replicas 3 are not enough to schedule.",
       "ResourceBinding web-deployment: ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:5}",
       "Deployment web: ScheduleBindingSucceed Binding has been scheduled successfully. Result: {oslo:5}",

@@ -232,7 +232,9 @@ describe("by zone, provider and label", () => {
         clusters(3, 3),
       ],
       replicas: 1,
-      want: "no selection of clusters satisfies all spreadConstraints (provider 2.., zone 1..1, cluster 3..3) with room for 1 replicas (found 2 of provider, 2 of zone, 4 of cluster)",
+      want:
+        "no selection of clusters satisfies all spreadConstraints (provider 2.., zone 1..1, cluster 3..3) with " +
+        "room for 1 replicas (found 2 of provider, 2 of zone, 4 of cluster)",
     },
   };
   for (const [behaviour, { constraints, replicas, want }] of Object.entries(cases)) {

@@ -18,5 +18,8 @@ export function derivedNameProblem(kind: string, namespace: string, name: string
       `by ${longest - MAX_NAME}`
     );
   if (derived.every((each) => dnsSubdomainProblems(each).length === 0)) return undefined;
-  return `its name contains characters that the derived names of its binding and Works may not contain: letters, digits, "-", "." and ":" are allowed; rename it`;
+  return (
+    "its name contains characters that the derived names of its binding and Works may not contain: letters, " +
+    `digits, "-", "." and ":" are allowed; rename it`
+  );
 }

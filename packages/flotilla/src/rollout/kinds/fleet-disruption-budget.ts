@@ -10,7 +10,8 @@ export const FleetDisruptionBudget = ownKind({
   shortNames: ["fdb"],
   categories: ["flotilla"],
   description:
-    "FleetDisruptionBudget limits how many pods of the workloads that it selects are unavailable at once, over all members. Releases draw from it. Pods that cannot be observed count as unavailable.",
+    "FleetDisruptionBudget limits how many pods of the workloads that it selects are unavailable at once, over " +
+    "all members. Releases draw from it. Pods that cannot be observed count as unavailable.",
   spec: s.object(
     {
       selector: s.labelSelector("Selects templates in this namespace by their labels."),

@@ -24,7 +24,8 @@ const spec = s.object({
     uid: s.optional(s.string("The uid of the template.", { maxLength: 128 })),
   }),
   source: s.string(
-    "What leads the release: a RolloutStrategy, the partition of the template, or the rollout strategy of a ManifestWorkReplicaSet. Releases of the latter two are only reported here.",
+    "What leads the release: a RolloutStrategy, the partition of the template, or the rollout strategy of a " +
+      "ManifestWorkReplicaSet. Releases of the latter two are only reported here.",
     { enum: ["Strategy", "Partition", "ManifestWorkReplicaSet"], default: "Strategy" },
   ),
   number: s.integer("Counts the releases of the template.", { default: 1, minimum: 1 }),

@@ -197,7 +197,8 @@ export const strategyFields = {
     { enum: ["Spread", "Ordered"], default: "Spread" },
   ),
   unit: s.string(
-    "`Pods` updates part of a member's pods where the kind has a partition (CloneSet, StatefulSet), `Clusters` only whole members. Kinds without a partition always go member by member.",
+    "`Pods` updates part of a member's pods where the kind has a partition (CloneSet, StatefulSet), `Clusters` " +
+      "only whole members. Kinds without a partition always go member by member.",
     { enum: ["Pods", "Clusters"], default: "Pods" },
   ),
   maxUnavailable: s.optional(
@@ -224,7 +225,8 @@ export const strategyFields = {
       }),
       maxRestarts: s.integer("How often the containers of one updated pod may restart.", { default: 3, minimum: 0 }),
       onUnreachable: s.string(
-        "A member that cannot be reached for longer than the progress deadline: `Fail` fails the release, `Wait` holds it, `Skip` continues without the member, which follows when it is back.",
+        "A member that cannot be reached for longer than the progress deadline: `Fail` fails the release, " +
+          "`Wait` holds it, `Skip` continues without the member, which follows when it is back.",
         { enum: ["Fail", "Wait", "Skip"], default: "Fail" },
       ),
     },

@@ -64,7 +64,9 @@ export function planFailure(release: Release): Failure | undefined {
   if (broken + unhealthy > tolerated)
     return {
       reason: broken > 0 ? "PodsFailing" : "PodsUnhealthy",
-      message: `${broken + unhealthy} updated ${broken + unhealthy === 1 ? "pod is" : "pods are"} unhealthy, ${tolerated} ${tolerated === 1 ? "is" : "are"} tolerated: ${says.slice(0, 3).join("; ")}`,
+      message:
+        `${broken + unhealthy} updated ${broken + unhealthy === 1 ? "pod is" : "pods are"} unhealthy, ` +
+        `${tolerated} ${tolerated === 1 ? "is" : "are"} tolerated: ${says.slice(0, 3).join("; ")}`,
       wave: entries.find(({ name }) => name === first)?.wave,
       cluster: first,
     };
