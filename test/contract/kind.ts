@@ -13,7 +13,7 @@ import {
   formatApiVersion,
   parseApiVersion,
 } from "@flotilla/apimachinery";
-import type { AnyAdmission, Kind, KindVersion, Operation, Review } from "@flotilla/apimachinery";
+import type { AnyKindStep, Kind, KindVersion, Operation, Review } from "@flotilla/apimachinery";
 import { copy, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
 import { emptyCluster, SOME_KIND } from "../../packages/apimachinery/src/kind/test-review.ts";
 
@@ -45,19 +45,19 @@ export function reviewOf(
   };
 }
 
-function admissionsOf(kind: Kind): AnyAdmission[] {
+function admissionsOf(kind: Kind): AnyKindStep[] {
   return kindAdmissions.filter((admission) => admission.for.group === kind.group && admission.for.kind === kind.kind);
 }
 
 /** Completes an object as the server does before validation: admissions first, then the schema. */
-export function complete(kind: Kind, object: JsonObject): JsonObject {
+export async function complete(kind: Kind, object: JsonObject): Promise<JsonObject> {
   let result = object;
   for (const { mutate, on } of admissionsOf(kind))
-    if (mutate && on.includes("CREATE")) result = mutate(reviewOf(result)) as JsonObject;
+    if (mutate && on.includes("CREATE")) result = (await mutate(reviewOf(result))) as JsonObject;
   const schema = kind.versions[versionOf(object)]?.schema;
   if (schema) result = compileSchema(schema).admit(copy(result));
   for (const { prepare, on } of admissionsOf(kind))
-    if (prepare && on.includes("CREATE")) result = prepare(reviewOf(result)) as JsonObject;
+    if (prepare && on.includes("CREATE")) result = (await prepare(reviewOf(result))) as JsonObject;
   return result;
 }
 
@@ -88,8 +88,8 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
       );
     });
 
-    test.for(versions)("has columns in %s that print an empty object", ([, version]) => {
-      const object = deepFreeze(complete(kind, minimal));
+    test.for(versions)("has columns in %s that print an empty object", async ([, version]) => {
+      const object = deepFreeze(await complete(kind, minimal));
 
       const cells = version.columns.map(({ jsonPath, value }) =>
         jsonPath === undefined ? value?.(object, 0) : (compileJsonPath(jsonPath)(object)[0] ?? null),
@@ -103,10 +103,10 @@ export function describeKind(kind: Kind, minimal: JsonObject): void {
         expect(compileJsonPath(String(path))(minimal)).toBeDefined();
     });
 
-    test("completes an object idempotently", () => {
-      const once = complete(kind, minimal);
+    test("completes an object idempotently", async () => {
+      const once = await complete(kind, minimal);
 
-      expect(complete(kind, once)).toEqual(once);
+      expect(await complete(kind, once)).toEqual(once);
     });
 
     for (const [name, version] of versions) if (version.toStorage) describeConversion(kind, name, version, minimal);
@@ -127,11 +127,14 @@ function describeConversion(
   { toStorage, fromStorage, schema }: KindVersion,
   minimal: JsonObject,
 ): void {
-  const completed = complete(kind, minimal);
   // A kind that is a view of another kind's store is declared in its own form.
-  const stored = kind.storedAs ? (toStorage?.(copy(completed)) ?? {}) : completed;
+  const storedForm = async (): Promise<JsonObject> => {
+    const completed = await complete(kind, minimal);
+    return kind.storedAs ? (toStorage?.(copy(completed)) ?? {}) : completed;
+  };
 
-  test(`is converted to ${name} and back without loss`, () => {
+  test(`is converted to ${name} and back without loss`, async () => {
+    const stored = await storedForm();
     const converted = fromStorage?.(copy(stored)) ?? {};
 
     // The server writes the apiVersion, whatever the conversion leaves there.
@@ -143,14 +146,16 @@ function describeConversion(
     expect(saysLess ? fromStorage?.(copy(back)) : back).toEqual(saysLess ? converted : stored);
   });
 
-  test(`is valid in ${name} after conversion`, () => {
+  test(`is valid in ${name} after conversion`, async () => {
+    const stored = await storedForm();
     const converted = fromStorage?.(copy(stored)) ?? {};
 
     expect(compileSchema(schema).admit(copy(converted))).toEqual(converted);
     expect(compileSchema(schema).validate(converted) ?? []).toEqual([]);
   });
 
-  test(`is not changed by conversion to ${name}`, () => {
+  test(`is not changed by conversion to ${name}`, async () => {
+    const stored = await storedForm();
     const frozen = deepFreeze(copy(stored)) as JsonObject;
 
     expect(() => toStorage?.(fromStorage?.(frozen) ?? {})).not.toThrow();

@@ -1,5 +1,6 @@
 /** What a command loads decides how long it takes to start: every package has an index that loads all of it. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,24 +8,26 @@ import { expect, test } from "vitest";
 import { SHIPPED_MAIN } from "../shipped.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
-/** Prints the packages of all loaded modules, on the last line. */
+/** Prints all loaded modules of packages, such as `apiserver/src/server.ts`, on the last line. */
 const REPORT = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   const seen = new Set();
   registerHooks({
     load(url, context, next) {
-      const [, name] = /packages\\/([a-z-]+)\\/src/.exec(url) ?? [];
+      const [, name] = /packages\\/([a-z-]+\\/src\\/.*)/.exec(url) ?? [];
       if (name !== undefined) seen.add(name);
       return next(url, context);
     },
   });
   process.on("exit", () => process.stdout.write("\\n" + JSON.stringify([...seen].sort())));
 `)}`;
+const NODE = ["--disable-warning=ExperimentalWarning", "--import", REPORT, MAIN];
+
+const modulesIn = (output: string): string[] => JSON.parse(output.slice(output.lastIndexOf("\n"))) as string[];
 
 function packagesLoadedBy(...args: string[]): unknown {
-  const node = ["--disable-warning=ExperimentalWarning", "--import", REPORT, MAIN];
-  const output = execFileSync(process.execPath, [...node, ...args], { encoding: "utf8" });
-  return JSON.parse(output.slice(output.lastIndexOf("\n")));
+  const modules = modulesIn(execFileSync(process.execPath, [...NODE, ...args], { encoding: "utf8" }));
+  return [...new Set(modules.map((path) => path.slice(0, path.indexOf("/"))))];
 }
 
 test.each([
@@ -33,6 +36,39 @@ test.each([
   { line: "up --help", want: ["apimachinery", "base", "cli", "server"] },
 ])("flotilla $line loads neither kinds nor controllers", ({ line, want }) => {
   expect(packagesLoadedBy(...line.split(" "))).toEqual(want);
+});
+
+/** Groups that one cluster has for itself, and whose objects few clusters have. */
+const RARE = /^kubernetes\/src\/(?:dra|csi|service-cidr)\/|^apiserver\/src\/admission\/device-claims\.ts$/;
+
+test("a fleet without devices, storage drivers and ranges of its own loads of their kinds the names and columns alone", async () => {
+  const up = spawn(process.execPath, [...NODE, "up", "--ephemeral", "--members", "2", "--port", "0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let output = "";
+  up.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (!output.includes("Ctrl-C stops") && `${output}${text}`.includes("Ctrl-C stops")) up.kill("SIGINT");
+    output += text;
+  });
+  await once(up, "close");
+
+  expect(modulesIn(output).filter((path) => RARE.test(path))).toEqual([
+    "kubernetes/src/csi/csi-definitions.ts",
+    "kubernetes/src/csi/csi-driver.ts",
+    "kubernetes/src/csi/csi-node.ts",
+    "kubernetes/src/csi/csi-storage-capacity.ts",
+    "kubernetes/src/csi/volume-attachment.ts",
+    "kubernetes/src/csi/volume-attributes-class.ts",
+    "kubernetes/src/dra/claim-devices.ts",
+    "kubernetes/src/dra/device-class.ts",
+    "kubernetes/src/dra/device-definitions.ts",
+    "kubernetes/src/dra/resource-claim-template.ts",
+    "kubernetes/src/dra/resource-claim.ts",
+    "kubernetes/src/dra/resource-slice.ts",
+    "kubernetes/src/service-cidr/ip-address.ts",
+    "kubernetes/src/service-cidr/service-cidr.ts",
+    "kubernetes/src/service-cidr/service-range-definitions.ts",
+  ]);
 });
 
 /** The files of the package that are loaded with the one that defines the command, by what it imports statically. */

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { kindAdmissions } from "@flotilla/server";
 import { createKruiseAdmissions, kruiseKinds } from "@flotilla/openkruise";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import type { AnyStep } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer, Engine } from "@flotilla/apiserver";
@@ -44,7 +44,7 @@ interface TwoServers {
   keysOf(part: string): string[];
 }
 
-async function start(admissions: readonly AnyAdmission[] = kindAdmissions): Promise<TwoServers> {
+async function start(admissions: readonly AnyStep[] = kindAdmissions): Promise<TwoServers> {
   const engine = createMemoryEngine({ isShared: true });
   const profiles = {
     hub: {

@@ -200,7 +200,17 @@ describe("tidy rules", () => {
     "a line that is too long": {
       path: "packages/base/src/a.ts",
       text: `\nconst text = "${"x".repeat(200)}";\n`,
-      want: ["packages/base/src/a.ts has more than 200 columns in line 2; break the string"],
+      want: ["packages/base/src/a.ts has more than 160 columns in line 2; break the string"],
+    },
+    "a long line in a test": {
+      path: "test/simulation/a.test.ts",
+      text: `const text = "${"x".repeat(160)}";\n`,
+      want: ["test/simulation/a.test.ts has more than 160 columns in line 1; break the string"],
+    },
+    "a long regular expression": {
+      path: "packages/base/src/a.ts",
+      text: `const TEXT = /${"x".repeat(160)}/;\n`,
+      want: [],
     },
     "a plain Error in a product": {
       path: "packages/base/src/a.ts",

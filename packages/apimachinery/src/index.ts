@@ -33,6 +33,7 @@ export type {
   Admission,
   AdmissionStep,
   AnyAdmission,
+  AnyKindStep,
   AnyStep,
   ClusterReader,
   ClusterWriter,
@@ -56,6 +57,7 @@ export {
   wide,
 } from "./kind/columns.ts";
 export { checkConditions } from "./kind/check-conditions.ts";
+export { lazyAdmission, lazyStep } from "./kind/lazy-step.ts";
 export { AGE, builtInAdmission, builtInKind, builtInVersion, customKind, lazyVersion } from "./kind/define.ts";
 export { definitionSchema, kindSchema, structOf } from "./kind/facts.ts";
 export type { FactField, FactStruct, FactType, Leaf } from "./kind/facts.ts";

@@ -2,7 +2,7 @@
  * Karmada's kinds. The rules of Work and ResourceInterpreterCustomization depend on what kinds mean, so the interpreter
  * adds them.
  */
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import type { AnyKindStep } from "@flotilla/apimachinery";
 import { rulesOf, type KindDefinition } from "@flotilla/kubernetes";
 import { cluster } from "./cluster/cluster.ts";
 import { propagationPolicy } from "./propagationpolicy/propagationpolicy.ts";
@@ -40,5 +40,5 @@ export const karmadaDefinitions: readonly KindDefinition<ClusterTaintPolicyOptio
   cluster,
 ];
 
-export const karmadaAdmissions = (taintPolicies?: ClusterTaintPolicyOptions): readonly AnyAdmission[] =>
+export const karmadaAdmissions = (taintPolicies?: ClusterTaintPolicyOptions): readonly AnyKindStep[] =>
   rulesOf(karmadaDefinitions, taintPolicies);

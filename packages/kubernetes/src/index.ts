@@ -58,7 +58,7 @@ export {
   revisionOf,
   templateHash,
 } from "./deployment/replica-sets.ts";
-export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-status.ts";
+export { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./dra/claim-devices.ts";
 export { ResourceClaim } from "./dra/resource-claim.ts";
 export { ResourceSlice } from "./dra/resource-slice.ts";
 export { Endpoints } from "./endpoints/endpoints-kind.ts";

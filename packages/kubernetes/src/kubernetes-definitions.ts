@@ -2,7 +2,7 @@
  * Kubernetes' kinds. Everything about a kind is in its folder; served kinds, admission, interpreters and controllers are
  * derived from this list. Its order is the order of the groups in discovery.
  */
-import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
+import type { AnyKindStep, Kind } from "@flotilla/apimachinery";
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
 import { admissionDefinitions } from "./admissionregistration/admission-definitions.ts";
@@ -113,8 +113,8 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   ...admissionDefinitions,
   customResourceDefinition,
   serviceImport,
-  // Kinds that belong to one cluster and that no policy propagates. A group is removed by removing its line here and the
-  // folder of the same name in `apiserver`.
+  // Kinds that belong to one cluster and that no policy propagates. Their rules are loaded when the first object is written.
+  // A group is removed by removing its line here and the folder of the same name in `apiserver`.
   ...serviceRangeDefinitions,
   ...csiDefinitions,
   ...deviceDefinitions,
@@ -123,7 +123,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
 
 export const kubernetesKinds: readonly Kind[] = servedKinds(kubernetesDefinitions);
 
-export const kubernetesAdmissions: readonly AnyAdmission[] = rulesOf(kubernetesDefinitions, undefined);
+export const kubernetesAdmissions: readonly AnyKindStep[] = rulesOf(kubernetesDefinitions, undefined);
 
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export const nativeKinds: readonly KindInterpreter<any>[] = interpretersOf(kubernetesDefinitions);

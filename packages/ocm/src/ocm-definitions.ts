@@ -1,5 +1,5 @@
 /** Open Cluster Management's kinds: those that the hub serves, and those that agents need on a member. */
-import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
+import type { AnyKindStep, Kind } from "@flotilla/apimachinery";
 import { customResourceDefinitionOf, rulesOf, servedKinds } from "@flotilla/kubernetes";
 import type { CustomResourceDefinition, KindDefinition } from "@flotilla/kubernetes";
 import { addOnPlacementScore } from "./addonplacementscore/addonplacementscore.ts";
@@ -31,7 +31,7 @@ export const ocmDefinitions: Definitions = [...onHub, ...onMembers];
 
 export const ocmHubKinds: readonly Kind[] = servedKinds(onHub);
 export const ocmMemberKinds: readonly Kind[] = servedKinds(onMembers);
-export const ocmAdmissions: readonly AnyAdmission[] = rulesOf(ocmDefinitions, undefined);
+export const ocmAdmissions: readonly AnyKindStep[] = rulesOf(ocmDefinitions, undefined);
 
 /** The CRDs that an agent installs on a member that lacks them. The schemas are shared: read-only. */
 export const ocmMemberDefinitions = (): CustomResourceDefinition[] =>

@@ -204,9 +204,15 @@ export interface Admission<T extends KubernetesObject> extends AdmissionStep<T> 
   warnings?(review: Review<T>): readonly string[];
 }
 
+/** The rules of one kind that may have to be awaited, because they are loaded when they first run. */
+export type KindStep<T extends KubernetesObject> = AdmissionStep<T> & { for: Kind<T> };
+
 /** Admissions of different kinds in one list. */
 // oxlint-disable-next-line typescript/no-explicit-any -- T is in- and output, so no narrower type holds every Admission.
 export type AnyAdmission = Admission<any>;
+/** The same, of which some may have to be awaited. */
+// oxlint-disable-next-line typescript/no-explicit-any -- The same.
+export type AnyKindStep = KindStep<any>;
 /** Steps of different kinds in one list. */
 // oxlint-disable-next-line typescript/no-explicit-any -- The same.
 export type AnyStep = AdmissionStep<any>;

@@ -35,10 +35,8 @@ const ADMIN_LABEL = "resource.kubernetes.io/admin-access";
 const statusOf = (object: Read | undefined): Status =>
   (object as DeepReadonly<ResourceClaim> | undefined)?.status ?? {};
 
-export const deviceClaims: AdmissionStep = {
-  name: "DeviceClaims",
-  for: ({ group, builtIn }) => group === GROUP && builtIn,
-  on: ["CREATE", "UPDATE"],
+/** For the kinds of the group; loaded when the first of their objects is written. */
+export const deviceClaims: Pick<AdmissionStep, "complete" | "check"> = {
   complete({ kind: { kind }, subresource, object, oldObject, nowMs }) {
     if (kind === "ResourceSlice") return dateTaints(object as DeepReadonly<ResourceSlice>, formatTime(nowMs()));
     if (kind !== "ResourceClaim" || subresource !== "status") return object;

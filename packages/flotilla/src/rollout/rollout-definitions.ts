@@ -1,6 +1,6 @@
 /** The kinds of releases and what the server checks of them. A new kind is one file in `kinds` and one definition here. */
 import { formatApiVersion } from "@flotilla/apimachinery";
-import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { AnyKindStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { defineKind, rulesOf, servedKinds } from "@flotilla/kubernetes";
 import type { AnyDefinition } from "@flotilla/kubernetes";
@@ -37,7 +37,7 @@ export const rolloutDefinitions: readonly AnyDefinition[] = [
 export const rolloutKinds: readonly Kind[] = servedKinds(rolloutDefinitions);
 
 /** The rules of each kind, and the permissions that the writer of a reference needs on the hub. */
-export const rolloutAdmissions = (hub: string): readonly AnyAdmission[] => [
+export const rolloutAdmissions = (hub: string): readonly AnyKindStep[] => [
   ...rulesOf(rolloutDefinitions, undefined),
   ...rolloutReferences(hub),
 ];

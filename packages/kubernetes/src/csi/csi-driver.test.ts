@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, type CSIDriver } from "./csi-driver.ts";
+import type { CSIDriver } from "./csi-driver.ts";
+import { csiDriverRules } from "./csi-driver-rules.ts";
 
 const driver = (spec: object = {}): CSIDriver => ({
   apiVersion: "storage.k8s.io/v1",
@@ -10,7 +11,7 @@ const driver = (spec: object = {}): CSIDriver => ({
 });
 
 test("a driver defaults to attachRequired, no podInfoOnMount and persistent volumes", () => {
-  expect(completedBy(rules, driver()).spec).toEqual({
+  expect(completedBy([csiDriverRules], driver()).spec).toEqual({
     attachRequired: true,
     podInfoOnMount: false,
     storageCapacity: false,
@@ -22,7 +23,7 @@ test("a driver defaults to attachRequired, no podInfoOnMount and persistent volu
 });
 
 test("fields of disabled features are dropped", () => {
-  expect(completedBy(rules, driver({ preventPodSchedulingIfMissing: true })).spec).not.toHaveProperty(
+  expect(completedBy([csiDriverRules], driver({ preventPodSchedulingIfMissing: true })).spec).not.toHaveProperty(
     "preventPodSchedulingIfMissing",
   );
 });
@@ -57,14 +58,16 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(rules, driver(spec))).toEqual(want);
+    expect(problemsOf([csiDriverRules], driver(spec))).toEqual(want);
   });
 }
 
 test("attachRequired and the volume lifecycle modes are immutable", () => {
-  const old = completedBy(rules, driver());
+  const old = completedBy([csiDriverRules], driver());
 
-  expect(problemsOf(rules, driver({ attachRequired: false, volumeLifecycleModes: ["Ephemeral"] }), old)).toEqual([
+  expect(
+    problemsOf([csiDriverRules], driver({ attachRequired: false, volumeLifecycleModes: ["Ephemeral"] }), old),
+  ).toEqual([
     "spec.attachedRequired: Invalid value: false: field is immutable",
     'spec.volumeLifecycleModes: Invalid value: ["Ephemeral"]: field is immutable',
   ]);
@@ -73,6 +76,6 @@ test("attachRequired and the volume lifecycle modes are immutable", () => {
 test("warns of tokens that could be logged, only when they change", () => {
   const tokens = driver({ tokenRequests: [{ audience: "a" }] });
 
-  expect(warningsOf(rules, tokens)).toHaveLength(1);
-  expect(warningsOf(rules, tokens, completedBy(rules, tokens))).toEqual([]);
+  expect(warningsOf([csiDriverRules], tokens)).toHaveLength(1);
+  expect(warningsOf([csiDriverRules], tokens, completedBy([csiDriverRules], tokens))).toEqual([]);
 });

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, type VolumeAttachment } from "./volume-attachment.ts";
+import type { VolumeAttachment } from "./volume-attachment.ts";
+import { volumeAttachmentRules } from "./volume-attachment-rules.ts";
 
 const attachment = (spec: object, status?: object): VolumeAttachment =>
   ({
@@ -39,27 +40,27 @@ const refused: Record<string, [spec: object, want: string[]]> = {
 };
 for (const [what, [spec, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(rules, attachment(spec))).toEqual(want);
+    expect(problemsOf([volumeAttachmentRules], attachment(spec))).toEqual(want);
   });
 }
 
 test("accepts an inline CSI volume", () => {
-  expect(problemsOf(rules, attachment(inline({})))).toEqual([]);
+  expect(problemsOf([volumeAttachmentRules], attachment(inline({})))).toEqual([]);
 });
 
 test("the spec is immutable", () => {
-  const old = completedBy(rules, attachment(ofVolume));
+  const old = completedBy([volumeAttachmentRules], attachment(ofVolume));
 
-  expect(problemsOf(rules, attachment({ ...ofVolume, nodeName: "node-2" }), old)).toEqual([
+  expect(problemsOf([volumeAttachmentRules], attachment({ ...ofVolume, nodeName: "node-2" }), old)).toEqual([
     'spec: Invalid value: {"attacher":"disks.example.com","nodeName":"node-2","source":{"persistentVolumeName":"pv"}}: field is immutable',
   ]);
 });
 
 test("the length of an error message is limited", () => {
-  const old = completedBy(rules, attachment(ofVolume));
+  const old = completedBy([volumeAttachmentRules], attachment(ofVolume));
 
   const problems = problemsOf(
-    rules,
+    [volumeAttachmentRules],
     attachment(ofVolume, { attached: false, attachError: { message: "x".repeat(1025), errorCode: -1 } }),
     old,
     "status",

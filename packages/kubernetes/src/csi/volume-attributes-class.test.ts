@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, type VolumeAttributesClass } from "./volume-attributes-class.ts";
+import type { VolumeAttributesClass } from "./volume-attributes-class.ts";
+import { volumeAttributesClassRules } from "./volume-attributes-class-rules.ts";
 
 const attributes = (fields: object = {}): VolumeAttributesClass => ({
   apiVersion: "storage.k8s.io/v1",
@@ -12,16 +13,18 @@ const attributes = (fields: object = {}): VolumeAttributesClass => ({
 });
 
 test("a class needs a driver and parameters", () => {
-  expect(problemsOf(rules, attributes({ driverName: "", parameters: {} }))).toEqual([
+  expect(problemsOf([volumeAttributesClassRules], attributes({ driverName: "", parameters: {} }))).toEqual([
     "driverName: Required value",
     "parameters: Required value: must contain at least one key/value pair",
   ]);
 });
 
 test("a class is immutable", () => {
-  const old = completedBy(rules, attributes());
+  const old = completedBy([volumeAttributesClassRules], attributes());
 
-  expect(problemsOf(rules, attributes({ driverName: "z", parameters: { iops: "2" } }), old)).toEqual([
+  expect(
+    problemsOf([volumeAttributesClassRules], attributes({ driverName: "z", parameters: { iops: "2" } }), old),
+  ).toEqual([
     "driverName: Forbidden: updates to driverName are forbidden.",
     "parameters: Forbidden: updates to parameters are forbidden.",
   ]);

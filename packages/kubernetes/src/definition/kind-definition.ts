@@ -3,7 +3,7 @@
  * package. Registries (served kinds, admission, interpreters, controllers, metrics, pruning, feedback of ManifestWorks,
  * reference pages, contract suites) are derived from these lists.
  */
-import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { AnyKindStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import type { Controller } from "@flotilla/controller-runtime";
@@ -23,7 +23,7 @@ export interface KindDefinition<Options = unknown> {
   readonly example?: DeepReadonly<KubernetesObject>;
 
   /** Defaults, validation and warnings. They read one object and hold in every cluster that serves the kind. */
-  readonly rules?: readonly AnyAdmission[] | ((options: Options) => readonly AnyAdmission[]);
+  readonly rules?: readonly AnyKindStep[] | ((options: Options) => readonly AnyKindStep[]);
   // oxlint-disable-next-line typescript/no-explicit-any -- lists hold interpreters of different kinds.
   readonly interpreter?: KindInterpreter<any>;
   /** What makes the kind run on a member. */
@@ -64,11 +64,10 @@ export const isServed = (kind: Kind | KindName): kind is Kind => "versions" in k
 export const servedKinds = (definitions: readonly AnyDefinition[]): Kind[] =>
   definitions.map(({ kind }) => kind).filter(isServed);
 
-export const rulesOf = <Options>(
-  definitions: readonly KindDefinition<Options>[],
+export const rulesOf = <Options, Rules extends AnyKindStep>(
+  definitions: readonly { readonly rules?: readonly Rules[] | ((options: Options) => readonly Rules[]) }[],
   options: Options,
-): readonly AnyAdmission[] =>
-  definitions.flatMap(({ rules = [] }) => (typeof rules === "function" ? rules(options) : rules));
+): readonly Rules[] => definitions.flatMap(({ rules = [] }) => (typeof rules === "function" ? rules(options) : rules));
 
 // oxlint-disable-next-line typescript/no-explicit-any -- lists hold interpreters of different kinds.
 export const interpretersOf = (definitions: readonly AnyDefinition[]): KindInterpreter<any>[] =>

@@ -11,7 +11,6 @@ import type {
   NetworkDeviceData,
   ResourceClaim,
   ResourceClaimConsumerReference,
-  ResourceClaimStatus,
 } from "@flotilla/apimachinery/facts/resource-v1.ts";
 import { checkInterfaceAddress } from "../networking/addresses.ts";
 import { checkDriverName } from "../storage/driver-names.ts";
@@ -23,12 +22,12 @@ import {
   requestNamesOf,
   type RequestNames,
 } from "./claim-spec.ts";
+import { allocatedIn, deviceKey, type DevicePlace } from "./claim-devices.ts";
 import { checkConfiguration, checkRawObject } from "./device-configuration.ts";
 import { checkList, checkPoolName, checkSet, checkShareId, checkShortName } from "./device-names.ts";
 import { checkBindingConditions } from "./device-taints.ts";
 
 type Read<T> = DeepReadonly<T>;
-type Status = Read<ResourceClaimStatus>;
 
 const MAX_CONSUMERS = 256;
 const MAX_CONDITIONS = 8;
@@ -37,16 +36,6 @@ const MAX_INTERFACE_NAME_BYTES = 256;
 const MAX_HARDWARE_ADDRESS_BYTES = 128;
 const SOURCES = ["FromClaim", "FromClass"];
 
-interface DevicePlace {
-  readonly driver?: string | undefined;
-  readonly pool?: string | undefined;
-  readonly device?: string | undefined;
-  readonly shareID?: string | undefined;
-}
-
-/** A device, or a share of one. */
-const deviceKey = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): string =>
-  JSON.stringify([driver, pool, device, shareID]);
 /** The form that messages print. */
 const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: DevicePlace): object => ({
   Driver: driver,
@@ -54,9 +43,6 @@ const placeForm = ({ driver = "", pool = "", device = "", shareID = "" }: Device
   Device: device,
   ShareID: shareID,
 });
-
-const allocatedIn = ({ allocation }: Status): Set<string> =>
-  new Set((allocation?.devices?.results ?? []).map(deviceKey));
 
 /**
  * Kubernetes also writes the conditions of a device without any. They are not stored, but the writer of the device owns
@@ -68,54 +54,6 @@ export const completeClaimStatus = (claim: Read<ResourceClaim>): Read<ResourceCl
       changeItems<AllocatedDeviceStatus>(devices, (device) => fill(device, { conditions: [] })),
     ),
   );
-
-/**
- * The stored status: the device status of drivers is removed with the allocation of the device. The writer stays its
- * owner, as on a real server, so this runs after field managers were recorded.
- */
-export function prepareClaimStatus(
-  claim: Read<ResourceClaim>,
-  old: Read<ResourceClaim> | undefined,
-): Read<ResourceClaim> {
-  const { status = {} } = claim;
-  const reported = status.devices ?? [];
-  if (reported.length === 0) return claim;
-  const now = allocatedIn(status);
-  const before = allocatedIn(old?.status ?? {});
-  const kept = reported
-    .filter((device) => !before.has(deviceKey(device)) || now.has(deviceKey(device)))
-    .map(withoutEmptyConditions);
-  const { devices: _, ...rest } = status;
-  return { ...claim, status: { ...rest, devices: kept.length > 0 ? kept : undefined } };
-}
-
-/** The stored form does not distinguish an empty list from an absent one. */
-function withoutEmptyConditions(device: Read<AllocatedDeviceStatus>): Read<AllocatedDeviceStatus> {
-  const { conditions, ...rest } = device;
-  return conditions?.length === 0 ? rest : device;
-}
-
-/** The drivers whose status of a device of the claim changed. */
-export function changedDrivers(status: Status, old: Status): string[] {
-  const before = new Map((old.devices ?? []).map((device) => [deviceKey(device), device]));
-  const drivers = new Set<string>();
-  for (const device of status.devices ?? []) {
-    const place = deviceKey(device);
-    if (!equalJson(device, before.get(place))) drivers.add(device.driver);
-    before.delete(place);
-  }
-  for (const { driver } of before.values()) drivers.add(driver);
-  return [...drivers].sort();
-}
-
-/** The only node of an allocation; empty when it can be used on others as well. */
-export function nodeOfAllocation(allocation: Status["allocation"]): string {
-  const [term, ...others] = allocation?.nodeSelector?.nodeSelectorTerms ?? [];
-  const [field, ...more] = term?.matchFields ?? [];
-  if (!field || others.length > 0 || more.length > 0 || term?.matchExpressions?.length) return "";
-  const [name = "", ...names] = field.values ?? [];
-  return field.key === "metadata.name" && field.operator === "In" && names.length === 0 ? name : "";
-}
 
 export function checkClaimStatus(claim: Read<ResourceClaim>, old: Read<ResourceClaim> | undefined): FieldError[] {
   const at = "status";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, type DeviceClass } from "./device-class.ts";
+import type { DeviceClass } from "./device-class.ts";
+import { deviceClassRules } from "./device-class-rules.ts";
 
 const deviceClass = (spec: object): DeviceClass => ({
   apiVersion: "resource.k8s.io/v1",
@@ -18,7 +19,7 @@ const accepted = [
 ];
 for (const expression of accepted) {
   test(`devices can be selected by ${expression}`, () => {
-    expect(problemsOf(rules, selecting(expression))).toEqual([]);
+    expect(problemsOf([deviceClassRules], selecting(expression))).toEqual([]);
   });
 }
 
@@ -26,20 +27,20 @@ test("rejects an expression above the cost limit", () => {
   const everyPair =
     'device.attributes["a"].exists(k, device.attributes["a"].exists(j, device.attributes["a"].exists(i, device.attributes["a"].exists(h, i == j && h == k))))';
 
-  expect(problemsOf(rules, selecting(everyPair))).toEqual([
+  expect(problemsOf([deviceClassRules], selecting(everyPair))).toEqual([
     "spec.selectors[0].cel.expression: Forbidden: too complex, exceeds cost limit",
   ]);
 });
 
 test("an expression that is too long is not compiled", () => {
-  expect(problemsOf(rules, selecting("x".repeat(10_241)))).toEqual([
+  expect(problemsOf([deviceClassRules], selecting("x".repeat(10_241)))).toEqual([
     "spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes",
   ]);
 });
 
 test("a class can provide an extended resource", () => {
-  expect(problemsOf(rules, deviceClass({ extendedResourceName: "example.com/gpu" }))).toEqual([]);
-  expect(problemsOf(rules, deviceClass({ extendedResourceName: "cpu" }))).toEqual([
+  expect(problemsOf([deviceClassRules], deviceClass({ extendedResourceName: "example.com/gpu" }))).toEqual([]);
+  expect(problemsOf([deviceClassRules], deviceClass({ extendedResourceName: "cpu" }))).toEqual([
     'spec.extendedResourceName: Invalid value: "cpu": must be a valid extended resource name',
   ]);
 });
@@ -47,8 +48,8 @@ test("a class can provide an extended resource", () => {
 test("parameters that were stored before stay valid", () => {
   const large = deviceClass({ config: [{ opaque: { driver: "a.b", parameters: { text: "x".repeat(11_000) } } }] });
 
-  expect(problemsOf(rules, large)).toEqual([
+  expect(problemsOf([deviceClassRules], large)).toEqual([
     "spec.config[0].opaque.parameters: Too long: may not be more than 10240 bytes",
   ]);
-  expect(problemsOf(rules, large, completedBy(rules, large))).toEqual([]);
+  expect(problemsOf([deviceClassRules], large, completedBy([deviceClassRules], large))).toEqual([]);
 });

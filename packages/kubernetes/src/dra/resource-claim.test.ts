@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./claim-status.ts";
-import { rules, type ResourceClaim } from "./resource-claim.ts";
+import { changedDrivers, nodeOfAllocation, prepareClaimStatus } from "./claim-devices.ts";
+import type { ResourceClaim } from "./resource-claim.ts";
+import { resourceClaimRules } from "./resource-claim-rules.ts";
 
 const claim = (devices: object, status?: object): ResourceClaim => ({
   apiVersion: "resource.k8s.io/v1",
@@ -17,7 +18,7 @@ const allocation = { devices: { results: [{ request: "gpu", ...device }] } };
 
 test("a request defaults to one device", () => {
   const { spec } = completedBy(
-    rules,
+    [resourceClaimRules],
     claim({
       requests: [
         exactly(),
@@ -105,44 +106,49 @@ const refused: Record<string, [devices: object, want: string[]]> = {
 };
 for (const [what, [devices, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(rules, claim(devices))).toEqual(want);
+    expect(problemsOf([resourceClaimRules], claim(devices))).toEqual(want);
   });
 }
 
 test("the spec is immutable", () => {
-  const old = completedBy(rules, claim(simple));
+  const old = completedBy([resourceClaimRules], claim(simple));
 
-  expect(problemsOf(rules, claim(simple), old)).toEqual([]);
-  expect(problemsOf(rules, claim({ requests: [exactly({ count: 2 })] }), old)).toEqual([
+  expect(problemsOf([resourceClaimRules], claim(simple), old)).toEqual([]);
+  expect(problemsOf([resourceClaimRules], claim({ requests: [exactly({ count: 2 })] }), old)).toEqual([
     'spec: Invalid value: {"devices":{"requests":[{"name":"gpu","exactly":{"deviceClassName":"gpu","count":2,' +
       '"allocationMode":"ExactCount"}}]}}: field is immutable',
   ]);
 });
 
 test("a claim can be reserved only when it is allocated, and then keeps its allocation", () => {
-  const old = completedBy(rules, claim(simple));
+  const old = completedBy([resourceClaimRules], claim(simple));
   const reserved = { reservedFor: [{ resource: "pods", name: "p", uid: "u" }] };
   const allocated = claim(simple, { ...reserved, allocation });
 
-  expect(problemsOf(rules, claim(simple, reserved), old, "status")).toEqual([
+  expect(problemsOf([resourceClaimRules], claim(simple, reserved), old, "status")).toEqual([
     "status.reservedFor: Forbidden: may not be specified when `allocated` is not set",
   ]);
-  expect(problemsOf(rules, allocated, old, "status")).toEqual([]);
+  expect(problemsOf([resourceClaimRules], allocated, old, "status")).toEqual([]);
   expect(
     problemsOf(
-      rules,
+      [resourceClaimRules],
       claim(simple, { allocation: { devices: {} } }),
-      completedBy(rules, allocated, old, "status"),
+      completedBy([resourceClaimRules], allocated, old, "status"),
       "status",
     ),
   ).toEqual(['status.allocation: Invalid value: {"devices":{}}: field is immutable']);
 });
 
 test("drivers can only report status of devices of the claim", () => {
-  const old = completedBy(rules, claim(simple));
+  const old = completedBy([resourceClaimRules], claim(simple));
 
   expect(
-    problemsOf(rules, claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }), old, "status"),
+    problemsOf(
+      [resourceClaimRules],
+      claim(simple, { allocation, devices: [{ ...device, device: "gpu-1" }] }),
+      old,
+      "status",
+    ),
   ).toEqual([
     'status.devices[0]: Invalid value: {"Driver":"d.example.com","Pool":"node-1","Device":"gpu-1","ShareID":""}: must be an allocated device in the claim',
   ]);

@@ -1,18 +1,8 @@
 /** ResourceClaim: a request for devices, such as accelerators, and its allocation. */
 import type { DeepReadonly } from "@flotilla/base";
-import {
-  ageColumn,
-  builtInAdmission,
-  builtInKind,
-  change,
-  checkUnchanged,
-  column,
-  nameColumn,
-} from "@flotilla/apimachinery";
-import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
+import { ageColumn, builtInKind, column, lazyAdmission, nameColumn } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import type { ResourceClaim as ResourceClaimFacts } from "@flotilla/apimachinery/facts/resource-v1.ts";
-import { checkClaimSpec, completeClaimSpec } from "./claim-spec.ts";
-import { checkClaimStatus, completeClaimStatus } from "./claim-status.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 
@@ -38,20 +28,15 @@ export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
   traits: { deletionReturnsObject: true, metadataChecks: { update: true, create: true }, statusKeepsMetadata: true },
 });
 
-export const rules: AnyAdmission[] = [
-  builtInAdmission(ResourceClaim, "resource-v1", {
-    complete: (claim) => change(claim, "spec", completeClaimSpec),
-    completeStatus: completeClaimStatus,
-    // The spec of a claim is immutable, so a stored one is not validated again.
-    validate: ({ object: { spec }, oldObject }) =>
-      oldObject ? checkUnchanged("spec", spec, oldObject.spec) : checkClaimSpec("spec", spec),
-    validateStatus: ({ object, oldObject }) => checkClaimStatus(object, oldObject),
-  }),
-];
-
 export const resourceClaim = defineKind({
   kind: ResourceClaim,
-  rules,
+  rules: [
+    lazyAdmission(
+      ResourceClaim,
+      "resource-v1",
+      async () => (await import("./resource-claim-rules.ts")).resourceClaimRules,
+    ),
+  ],
   example: exampleOf(ResourceClaim, {
     spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } },
   }),

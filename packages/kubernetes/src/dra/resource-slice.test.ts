@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf, warningsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, type ResourceSlice } from "./resource-slice.ts";
+import type { ResourceSlice } from "./resource-slice.ts";
+import { resourceSliceRules } from "./resource-slice-rules.ts";
 
 const slice = (fields: object = {}): ResourceSlice => ({
   apiVersion: "resource.k8s.io/v1",
@@ -88,22 +89,22 @@ const refused: Record<string, [fields: object, want: string[]]> = {
 };
 for (const [what, [fields, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(rules, slice(fields))).toEqual(want);
+    expect(problemsOf([resourceSliceRules], slice(fields))).toEqual(want);
   });
 }
 
 test("devices may change; driver, pool and node are immutable", () => {
-  const old = completedBy(rules, slice());
+  const old = completedBy([resourceSliceRules], slice());
 
-  expect(problemsOf(rules, slice({ devices: [{ name: "a" }] }), old)).toEqual([]);
-  expect(problemsOf(rules, slice({ nodeName: "node-2" }), old)).toEqual([
+  expect(problemsOf([resourceSliceRules], slice({ devices: [{ name: "a" }] }), old)).toEqual([]);
+  expect(problemsOf([resourceSliceRules], slice({ nodeName: "node-2" }), old)).toEqual([
     'spec.nodeName: Invalid value: "node-2": field is immutable',
   ]);
 });
 
 test("fields of disabled features are dropped", () => {
   const { spec } = completedBy(
-    rules,
+    [resourceSliceRules],
     slice({
       devices: [{ name: "a", attributes: { x: { int: 1, ints: [1] } }, nodeAllocatableResourceMappings: { cpu: {} } }],
     }),
@@ -113,7 +114,7 @@ test("fields of disabled features are dropped", () => {
 });
 
 test("warns of upper-case driver names", () => {
-  expect(warningsOf(rules, slice({ driver: "D.example.com" }))).toEqual([
+  expect(warningsOf([resourceSliceRules], slice({ driver: "D.example.com" }))).toEqual([
     'spec.driver: driver names should be lowercase; "D.example.com" contains uppercase characters',
   ]);
 });

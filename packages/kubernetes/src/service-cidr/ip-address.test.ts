@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
 import { addressNameProblems } from "../networking/addresses.ts";
-import { addressOfService, rules, isAllocated, type IPAddress } from "./ip-address.ts";
+import { addressOfService, isAllocated, type IPAddress } from "./ip-address.ts";
+import { ipAddressRules } from "./ip-address-rules.ts";
 
 const address = (parentRef?: object): IPAddress =>
   ({
@@ -12,17 +13,17 @@ const address = (parentRef?: object): IPAddress =>
   }) as IPAddress;
 
 test("an address needs a parent reference", () => {
-  expect(problemsOf(rules, address())).toEqual(["spec.parentRef: Required value"]);
-  expect(problemsOf(rules, address({}))).toEqual([
+  expect(problemsOf([ipAddressRules], address())).toEqual(["spec.parentRef: Required value"]);
+  expect(problemsOf([ipAddressRules], address({}))).toEqual([
     "spec.parentRef.resource: Required value",
     "spec.parentRef.name: Required value",
   ]);
 });
 
 test("the parent reference is immutable", () => {
-  const old = completedBy(rules, address({ resource: "services", name: "a" }));
+  const old = completedBy([ipAddressRules], address({ resource: "services", name: "a" }));
 
-  expect(problemsOf(rules, address({ resource: "services", name: "b" }), old)).toEqual([
+  expect(problemsOf([ipAddressRules], address({ resource: "services", name: "b" }), old)).toEqual([
     'spec.parentRef: Invalid value: {"resource":"services","name":"b"}: field is immutable',
   ]);
 });

@@ -1,27 +1,18 @@
 /** IPAddress: one address of a cluster's Services, and its owner. Its name is the address. */
 import type { DeepReadonly } from "@flotilla/base";
-import {
-  builtInAdmission,
-  builtInKind,
-  checkText,
-  checkUnchanged,
-  column,
-  dnsSubdomainProblems,
-  field,
-  nameColumn,
-  pathSegmentProblems,
-} from "@flotilla/apimachinery";
-import type { AnyAdmission, FieldError, Kind, Review, Sent } from "@flotilla/apimachinery";
+import { builtInKind, column, lazyAdmission, nameColumn } from "@flotilla/apimachinery";
+import type { Kind, Sent } from "@flotilla/apimachinery";
 import type { IPAddress as IPAddressFacts, ParentReference } from "@flotilla/apimachinery/facts/networking-v1.ts";
 import { parseAddress } from "../networking/addresses.ts";
-import { checkReferenceName } from "../ingressclass/ingressclass-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 
 export type IPAddress = IPAddressFacts;
 
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
+
 const MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by";
+
 /** Set by the Service allocator on its objects. */
 const ALLOCATOR = "ipallocator.k8s.io";
 
@@ -52,25 +43,6 @@ export const IPAddress: Kind<IPAddress> = builtInKind<IPAddress>({
   traits: { names: "address", metadataChecks: { update: true, create: true } },
 });
 
-function checkParent(at: string, parent: Sent<ParentReference> | undefined): FieldError[] {
-  if (!parent) return [field.required(at)];
-  const { group, resource = "", namespace, name = "" } = parent;
-  return [
-    // Services are in the core group, which has no name.
-    ...(group ? checkText(`${at}.group`, group, dnsSubdomainProblems) : []),
-    ...checkReferenceName(`${at}.resource`, resource),
-    ...checkReferenceName(`${at}.name`, name),
-    ...(namespace ? checkText(`${at}.namespace`, namespace, pathSegmentProblems) : []),
-  ];
-}
-
-function checkAddressObject({ object, oldObject }: Review<IPAddress>): FieldError[] {
-  const at = "spec.parentRef";
-  const parent = object.spec?.parentRef;
-  const errors = checkParent(at, parent);
-  return oldObject ? [...errors, ...checkUnchanged(at, parent, oldObject.spec?.parentRef)] : errors;
-}
-
 /** The IPAddress of a Service. */
 export function addressOfService(address: string, service: { namespace: string; name: string }): IPAddress {
   return {
@@ -84,11 +56,11 @@ export function addressOfService(address: string, service: { namespace: string; 
   };
 }
 
-export const rules: AnyAdmission[] = [builtInAdmission(IPAddress, "networking-v1", { validate: checkAddressObject })];
-
 export const ipAddress = defineKind({
   kind: IPAddress,
-  rules,
+  rules: [
+    lazyAdmission(IPAddress, "networking-v1", async () => (await import("./ip-address-rules.ts")).ipAddressRules),
+  ],
   example: exampleOf(IPAddress, {
     metadata: { name: "192.168.0.1" },
     spec: { parentRef: { resource: "services", name: "web" } },

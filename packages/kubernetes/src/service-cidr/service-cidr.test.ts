@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { completedBy, problemsOf } from "../../../apimachinery/src/kind/test-review.ts";
-import { rules, usableRanges, type ServiceCIDR } from "./service-cidr.ts";
+import { usableRanges, type ServiceCIDR } from "./service-cidr.ts";
+import { serviceCidrRules } from "./service-cidr-rules.ts";
 
 const range = (cidrs: string[], fields: object = {}): ServiceCIDR => ({
   apiVersion: "networking.k8s.io/v1",
@@ -30,15 +31,15 @@ const refused: Record<string, [cidrs: string[], want: string[]]> = {
 };
 for (const [what, [cidrs, want]] of Object.entries(refused)) {
   test(`rejects ${what}`, () => {
-    expect(problemsOf(rules, range(cidrs))).toEqual(want);
+    expect(problemsOf([serviceCidrRules], range(cidrs))).toEqual(want);
   });
 }
 
 test("a CIDR of the other IP family may be added; other changes are rejected", () => {
-  const old = completedBy(rules, range(["10.0.0.0/24"]));
+  const old = completedBy([serviceCidrRules], range(["10.0.0.0/24"]));
 
-  expect(problemsOf(rules, range(["10.0.0.0/24", "2001:db8::/64"]), old)).toEqual([]);
-  expect(problemsOf(rules, range(["10.0.1.0/24"]), old)).toEqual([
+  expect(problemsOf([serviceCidrRules], range(["10.0.0.0/24", "2001:db8::/64"]), old)).toEqual([]);
+  expect(problemsOf([serviceCidrRules], range(["10.0.1.0/24"]), old)).toEqual([
     'spec.cidrs[0]: Invalid value: "10.0.1.0/24": field is immutable',
   ]);
 });

@@ -39,6 +39,7 @@ export interface KruiseFeature {
 }
 
 export interface KruiseDefinition extends KindDefinition<FeatureGates>, KruiseFeature {
+  readonly rules?: readonly AnyAdmission[] | ((gates: FeatureGates) => readonly AnyAdmission[]);
   controllers?(deps: KruiseDependencies): readonly Controller<ObjectKey>[];
   /**
    * The paths of fields that `version` has neither as a field nor as an annotation, for an object in the other version.

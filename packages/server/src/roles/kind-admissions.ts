@@ -1,5 +1,5 @@
 /** The rules of every kind that Flotilla serves. They are selected by kind, so the order of kinds has no meaning. */
-import type { AnyAdmission } from "@flotilla/apimachinery";
+import type { AnyKindStep } from "@flotilla/apimachinery";
 import { karmadaAdmissions } from "@flotilla/karmada";
 import type { ClusterTaintPolicyOptions } from "@flotilla/karmada";
 import { kruiseAdmissions } from "@flotilla/openkruise";
@@ -18,16 +18,16 @@ export const createKindAdmissions = ({
   kruiseGates,
   taintPolicies,
   hasOtherKruise,
-}: KindAdmissionOptions = {}): readonly AnyAdmission[] => [
+}: KindAdmissionOptions = {}): readonly AnyKindStep[] => [
   ...kubernetesAdmissions,
   ...karmadaAdmissions(taintPolicies),
   ...ocmAdmissions,
   ...kruiseAdmissions(kruiseGates).map((rules) => (hasOtherKruise ? unless(hasOtherKruise, rules) : rules)),
 ];
 
-const unless = (isExcluded: (cluster: string) => boolean, rules: AnyAdmission): AnyAdmission => ({
+const unless = (isExcluded: (cluster: string) => boolean, rules: AnyKindStep): AnyKindStep => ({
   ...rules,
   matches: (request) => !isExcluded(request.cluster) && (rules.matches?.(request) ?? true),
 });
 
-export const kindAdmissions: readonly AnyAdmission[] = createKindAdmissions();
+export const kindAdmissions: readonly AnyKindStep[] = createKindAdmissions();

@@ -6,7 +6,7 @@ import { CloneSet } from "@flotilla/openkruise";
 import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds, Pod } from "@flotilla/kubernetes";
 import type { Pod as PodType } from "@flotilla/kubernetes";
-import type { AnyAdmission, Kind, KubernetesObject } from "@flotilla/apimachinery";
+import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, formatTime, silentLog } from "@flotilla/base";
 import type { Clock, DeepReadonly, FakeClock, Log, Random } from "@flotilla/base";
@@ -41,9 +41,9 @@ export interface TestMemberOptions {
   /** For OpenKruise's node daemon; unset omits it. */
   hashes?: ContainerHashes;
   customs?: readonly Kind[];
-  admissions?: readonly AnyAdmission[];
+  admissions?: readonly AnyStep[];
   /** The rules of the kinds. Unset: with OpenKruise's default gates. */
-  rules?: readonly AnyAdmission[];
+  rules?: readonly AnyStep[];
   objects?: readonly KubernetesObject[];
   seed?: number;
   log?: Log;
