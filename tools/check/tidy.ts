@@ -5,7 +5,7 @@ const MAX_LINES = 500;
 /** The formatter keeps code within 120 columns; it does not break strings and comments. */
 const MAX_COLUMNS = 160;
 /** A regular expression and an import cannot be broken. */
-const UNBROKEN = /^import |^\s*(?:(?:const )?\w+(?: =|:) )?\/[^\s\/*].*\/[a-z]*[,;)]*$/;
+const UNBROKEN = /^import |^\s*(?:(?:const )?\w+(?: =|:) )?\/[^\s/*].*\/[a-z]*[,;)]*$/;
 /** Tables, generated facts, fixtures and the suites that define a whole contract may be long. */
 const MAY_BE_LONG =
   /facts\/|testdata\/|test\/contract\/|\.test\.ts$|package-lock\.json|test\/golden\/|\.css$|\.md$|\.json$/;
