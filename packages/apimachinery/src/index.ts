@@ -57,6 +57,7 @@ export {
   wide,
 } from "./kind/columns.ts";
 export { checkConditions } from "./kind/check-conditions.ts";
+export { objectTitle, referenceTitle } from "./object-title.ts";
 export { lazyAdmission, lazyStep } from "./kind/lazy-step.ts";
 export { AGE, builtInAdmission, builtInKind, builtInVersion, customKind, lazyVersion } from "./kind/define.ts";
 export { definitionSchema, kindSchema, structOf } from "./kind/facts.ts";
@@ -196,6 +197,7 @@ export {
   isAlreadyExists,
   isAnsweredElsewhere,
   isConflict,
+  isForbidden,
   isExpired,
   isInvalid,
   isNamespaceTerminating,

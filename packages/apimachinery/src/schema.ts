@@ -53,3 +53,9 @@ export interface Schema {
    */
   "x-flotilla-always"?: boolean;
 }
+
+/** The schema of a field: its own, or the one of all others. */
+export function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
+  if (schema?.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
+  return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
+}

@@ -3,7 +3,7 @@
  * the following steps (defaulting, validation, field managers, the comparison with the old object) skip identical
  * parts.
  */
-import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, setOwn, type Json, type JsonObject, ownOf } from "@flotilla/base";
 
 /**
  * `value`, in which every part that equals the part of `known` at the same path is that part; `known` itself when
@@ -70,7 +70,7 @@ function shareFields(map: JsonObject, known: JsonObject): JsonObject {
   // Not `for in`: V8 keeps compiling and discarding a rarely reached `map[key]` in such a loop.
   for (const key of Object.keys(map)) {
     const given = map[key];
-    const before = partOf(known, key);
+    const before = ownOf(known, key);
     const item = given === undefined ? undefined : shareParts(given, before);
     if (!result) {
       const wasKnown = isKnown;
@@ -95,7 +95,7 @@ function pick(map: JsonObject, from: JsonObject, end?: string): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(map)) {
     if (key === end) break;
-    if (map[key] !== undefined) setOwn(result, key, partOf(from, key));
+    if (map[key] !== undefined) setOwn(result, key, ownOf(from, key));
   }
   return result;
 }
@@ -104,9 +104,4 @@ function sizeOf(map: JsonObject): number {
   let size = 0;
   for (const value of Object.values(map)) if (value !== undefined) size++;
   return size;
-}
-
-/** The part at a key that may come from a hostile manifest: `__proto__` is a part only when it is an own key. */
-export function partOf(value: Json | undefined, key: string): Json | undefined {
-  return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

@@ -192,6 +192,8 @@ const hasReason =
 export const isNotFound = hasReason("NotFound");
 export const isAlreadyExists = hasReason("AlreadyExists");
 export const isConflict = hasReason("Conflict");
+/** By the code: proxies answer without a reason. */
+export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
 /** The namespace is terminating and accepts no new objects. Wrapped errors count as well. */
 export function isNamespaceTerminating(error: unknown): boolean {
   if (error instanceof ApiError)

@@ -5,7 +5,18 @@ export type { Clock, FakeClock, Timer } from "./clock.ts";
 export { didYouMean, nearestOf } from "./did-you-mean.ts";
 export { FlotillaError, InvariantError, TerminalError, UsageError, invariant, messageOf, required } from "./errors.ts";
 export { Histogram } from "./histogram.ts";
-export { copy, deepFreeze, defined, equalJson, isObject, omitEmpty, omitZero, setOwn } from "./json.ts";
+export {
+  copy,
+  deepFreeze,
+  defined,
+  equalJson,
+  isObject,
+  isWithoutKeys,
+  jsonOrUndefined,
+  omitEmpty,
+  omitZero,
+  setOwn,
+} from "./json.ts";
 export type { DeepReadonly, Json, JsonObject, Mutable } from "./json.ts";
 export {
   hasLongDigits,
@@ -16,6 +27,7 @@ export {
   withoutInexactIntegers,
 } from "./exact-integers.ts";
 export { COUNT_ABOVE_BYTES, countJsonValues, endOfString, exceedsJsonLimits } from "./json-values.ts";
+export { listOf, numberOf, objectOf, objectsOf, ownOf, textOf, textsOf } from "./json-parts.ts";
 export { createLog, silentLog } from "./log.ts";
 export type { Log, LogFields, LogFormat, LogLevel } from "./log.ts";
 export { METRICS_CONTENT_TYPE, MetricsText, formatLabel } from "./metrics-text.ts";

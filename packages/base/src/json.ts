@@ -122,3 +122,19 @@ export function deepFreeze<T>(value: T): DeepReadonly<T> {
   }
   return value as DeepReadonly<T>;
 }
+
+/** Undefined for a text that is not JSON. */
+export function jsonOrUndefined(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Without building a list of the keys. */
+export function isWithoutKeys(value: object | undefined): boolean {
+  for (const _key in value) return false;
+  return true;
+}

@@ -113,3 +113,10 @@ function takeFromEnd(text: string, width: number): string {
   }
   return taken;
 }
+
+/** `1 member`, `3 members` */
+export const counted = (count: number, what: string, plural = `${what}s`): string =>
+  `${count} ${count === 1 ? what : plural}`;
+
+/** Names and messages come from files and members: control characters are removed. */
+export const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");

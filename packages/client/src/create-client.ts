@@ -1,7 +1,7 @@
 /** The client on any transport: translates calls into Kubernetes API requests, and responses into objects. */
 import { badRequest, formatApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, omitZero, defined } from "@flotilla/base";
+import { isObject, omitZero, defined, textOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type {
   Client,
@@ -280,8 +280,4 @@ function readEvent<T extends KubernetesObject>(
     resourceVersion: textOf(metadata["resourceVersion"]),
     initialEventsEnd: annotations[INITIAL_EVENTS_END] === "true",
   };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

@@ -113,7 +113,6 @@ export {
   reportedStatuses,
   statusOf,
   sumOf,
-  textOf,
   withStatus,
 } from "./interpreter/replica-status.ts";
 export type { WithStatus } from "./interpreter/replica-status.ts";
@@ -172,7 +171,7 @@ export { generatedPod } from "./pod/pod-from-template.ts";
 export { Pod } from "./pod/pod-kind.ts";
 export { qosClassOf } from "./pod/pod-prepare.ts";
 export { podReferences, usedApiObjects, volumeSecrets } from "./pod/pod-references.ts";
-export { containerTotals } from "./pod/pod-resources.ts";
+export { containerTotals, isSidecar } from "./pod/pod-resources.ts";
 export { checkToleration } from "./pod/pod-scheduling.ts";
 export {
   activePodsOrder,

@@ -5,7 +5,8 @@
  */
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
 import { formatElement } from "./field-set.ts";
-import { elementOf, fieldSchema, isNamedField } from "./field-shape.ts";
+import { elementOf, isNamedField } from "./field-shape.ts";
+import { fieldSchema } from "../schema.ts";
 import { formatGo, patchFailed } from "../patch/patch-errors.ts";
 import type { Schema } from "../schema.ts";
 import type { ApiError } from "../status.ts";

@@ -1,7 +1,8 @@
 /** Merges an applied configuration into the live object, and removes fields without an owner. */
 import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { childSet, isMember, type FieldSet } from "./field-set.ts";
-import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
+import { elementOf, fieldElement, indexList, shapeOf } from "./field-shape.ts";
+import { fieldSchema } from "../schema.ts";
 import type { Schema } from "../schema.ts";
 
 /** The live object with the applied one merged over it. Shares unchanged parts. */

@@ -1,7 +1,8 @@
 /** Computes the changes between two versions of an object as field sets. Shared parts are skipped immediately. */
-import { equalJson, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { equalJson, isObject, setOwn, type Json, type JsonObject, isWithoutKeys } from "@flotilla/base";
 import { asRoot, MEMBER, SELF, unionOf, type FieldSet } from "./field-set.ts";
-import { elementOf, fieldElement, fieldSchema, indexList, shapeOf } from "./field-shape.ts";
+import { elementOf, fieldElement, indexList, shapeOf } from "./field-shape.ts";
+import { fieldSchema } from "../schema.ts";
 import type { Schema } from "../schema.ts";
 
 export interface FieldChanges {
@@ -98,17 +99,14 @@ function compareInside(before: Json | undefined, after: Json | undefined, schema
   // Where one side has another type, the other's parts are added or removed as a whole.
   if (shape === "map") {
     const [left, right] = [isObject(before) ? before : undefined, isObject(after) ? after : undefined];
-    return isEmpty(left) && isEmpty(right) ? compareLeaves(before, after, schema) : compareMaps(left, right, schema);
+    return isWithoutKeys(left) && isWithoutKeys(right)
+      ? compareLeaves(before, after, schema)
+      : compareMaps(left, right, schema);
   }
   const [left, right] = [Array.isArray(before) ? before : [], Array.isArray(after) ? after : []];
   return left.length === 0 && right.length === 0
     ? compareLeaves(before, after, schema)
     : compareLists(shape, left, right, schema);
-}
-
-function isEmpty(map: JsonObject | undefined): boolean {
-  for (const _key in map) return false;
-  return true;
 }
 
 function compareLeaves(before: Json | undefined, after: Json | undefined, schema: Schema | undefined): FieldChanges {

@@ -1,7 +1,8 @@
 /** The field set of a configuration, which its applier owns. */
 import { setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { asRoot, isMember, makeFieldSet, type FieldSet } from "./field-set.ts";
-import { elementOf, elementSchema, fieldElement, fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
+import { elementOf, elementSchema, fieldElement, isNamedField, shapeOf } from "./field-shape.ts";
+import { fieldSchema } from "../schema.ts";
 import type { Schema } from "../schema.ts";
 
 /**

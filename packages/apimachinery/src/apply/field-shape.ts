@@ -3,6 +3,7 @@
  * where it is silent (preserved unknown fields), maps are granular and lists are leaves.
  */
 import { isObject, type Json } from "@flotilla/base";
+import { fieldSchema } from "../schema.ts";
 import type { Schema } from "../schema.ts";
 
 export type Shape = "leaf" | "map" | "set" | "list-map";
@@ -22,11 +23,6 @@ export function shapeOf(schema: Schema | undefined, value: Json | undefined): Sh
  */
 export function isNamedField(schema: Schema | undefined, key: string): boolean {
   return schema?.properties !== undefined && Object.hasOwn(schema.properties, key);
-}
-
-export function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
-  if (schema?.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
-  return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
 }
 
 /** The schema of a path element of a field set. */

@@ -5,7 +5,8 @@
 import { isObject, type Json, type JsonObject } from "@flotilla/base";
 import { appliedProblem } from "./apply-check.ts";
 import { mergeApplied } from "./apply-merge.ts";
-import { fieldSchema, isNamedField, shapeOf } from "./field-shape.ts";
+import { isNamedField, shapeOf } from "./field-shape.ts";
+import { fieldSchema } from "../schema.ts";
 import { withObjectMeta } from "../object-meta-schema.ts";
 import type { Schema } from "../schema.ts";
 

@@ -6,10 +6,9 @@
  * type is rejected at once. Controllers compare what they read with the desired state, so a server that keeps
  * `minReadySeconds: 0` or `1000m` makes them write forever. The fact tables define the behaviour of each field.
  */
-import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, setOwn, type DeepReadonly, type Json, type JsonObject, ownOf } from "@flotilla/base";
 import { formatQuantity, quantityProblem, tryParseQuantity } from "../quantity.ts";
 import { jsonTypeName } from "../patch/patch-errors.ts";
-import { partOf } from "../share-parts.ts";
 import { timeProblem } from "../exact/go-time.ts";
 import { undecodable } from "../text/decode-error.ts";
 import { structOf, type FactField, type FactStruct, type FactType, type Leaf } from "./facts.ts";
@@ -127,7 +126,7 @@ function canonicalStruct(struct: FactStruct, value: JsonObject, place: Place, se
     const field = flat.get(key);
     if (!field) continue;
     const before = value[key] ?? null;
-    const known = settled === undefined ? undefined : partOf(settled, key);
+    const known = settled === undefined ? undefined : ownOf(settled, key);
     if (before === known && before !== null) continue;
     const after = before === null ? null : canonicalField(struct, field, before, placeOf(place, key), known);
     if (after === null || isOmitted(field, after, place)) delete own()[key];
@@ -200,7 +199,7 @@ function canonicalMap(of: FactType, map: JsonObject, place: Place, settled: Json
   let result = map;
   for (const key of Object.keys(map)) {
     const before = map[key] ?? null;
-    const after = canonicalItem(of, before, place, settled === undefined ? undefined : partOf(settled, key));
+    const after = canonicalItem(of, before, place, settled === undefined ? undefined : ownOf(settled, key));
     // A null without a zero value counts as absent: pruning would remove it and leave an empty map behind.
     if (after === before && after !== null) continue;
     if (result === map) result = { ...map };

@@ -13,6 +13,7 @@ import { formatGo, goTypeName, jsonTypeName, patchFailed, patchInvalid } from ".
 import type { Schema } from "../schema.ts";
 import { badRequest } from "../status.ts";
 import { identity, inServerOrder } from "./strategic-order.ts";
+import { fieldSchema } from "../schema.ts";
 
 const PATCH = "$patch";
 const RETAIN_KEYS = "$retainKeys";
@@ -47,11 +48,6 @@ function checkShape(patch: Json, schema: Schema | undefined, whole: JsonObject):
 
 const isGranular = (schema: Schema): boolean =>
   schema.properties !== undefined || typeof schema.additionalProperties === "object";
-
-function fieldSchema(schema: Schema | undefined, key: string): Schema | undefined {
-  if (schema?.properties && Object.hasOwn(schema.properties, key)) return schema.properties[key];
-  return typeof schema?.additionalProperties === "object" ? schema.additionalProperties : undefined;
-}
 
 function mergeMap(original: JsonObject, patch: JsonObject, schema: Schema | undefined): JsonObject {
   if (Object.hasOwn(patch, PATCH)) return followMapDirective(patch);

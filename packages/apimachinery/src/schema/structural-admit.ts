@@ -2,12 +2,11 @@
  * Prunes and defaults in one pass. A `null` field that is not nullable gets its default; without a default it is
  * removed. Values of the wrong type are left for validation to report, except that objects lose unknown fields.
  */
-import { copy, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { copy, isObject, setOwn, type Json, type JsonObject, ownOf } from "@flotilla/base";
 import { DecodeError } from "../text/decode-error.ts";
 import { formatPath, type PathStep } from "../field-path.ts";
 import { formatValue } from "../format-value.ts";
 import type { Schema } from "../schema.ts";
-import { partOf } from "../share-parts.ts";
 import { coerceMetadata } from "./structural-metadata.ts";
 
 /** The current position and the removed fields. */
@@ -170,7 +169,7 @@ function admitMap(
       continue;
     }
     if (typeof before !== "object") continue;
-    const known = settled === undefined ? undefined : partOf(settled, key);
+    const known = settled === undefined ? undefined : ownOf(settled, key);
     if (before === known) continue;
     walk?.steps.push(key);
     const after = child === "any" ? emptied(before, walk) : admitNode(child, before, walk, known);

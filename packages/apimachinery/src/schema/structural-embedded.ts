@@ -1,5 +1,5 @@
 /** Embedded objects (`x-kubernetes-embedded-resource`): validation of their kind and metadata. */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type Json, type JsonObject, textOf } from "@flotilla/base";
 import { field, type FieldError } from "../field.ts";
 import { formatValue } from "../format-value.ts";
 import {
@@ -47,7 +47,6 @@ function kindErrors(kind: Json, path: string): FieldError[] {
     : [];
 }
 
-const textOf = (value: Json): string => (typeof value === "string" ? value : "");
 const textsOf = (value: Json | undefined): Record<string, string> =>
   isObject(value) ? (value as Record<string, string>) : {};
 

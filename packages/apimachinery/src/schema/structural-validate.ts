@@ -5,7 +5,7 @@
  * One walk fills three lists, as in the real server: schema keyword errors, errors of embedded objects, and duplicates
  * in set and map lists.
  */
-import { equalJson, isLongInteger, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { equalJson, isLongInteger, isObject, type Json, type JsonObject, ownOf } from "@flotilla/base";
 import { formatJson, formatValue, quoteText } from "../format-value.ts";
 import { formatCheck, isCheckedFormat } from "../formats.ts";
 import { field, type FieldError } from "../field.ts";
@@ -13,7 +13,6 @@ import { listTypeErrors } from "./list-type.ts";
 import { embeddedErrors } from "./structural-embedded.ts";
 import { compilePattern, PatternWorkError, type Pattern } from "../regex/index.ts";
 import type { Schema } from "../schema.ts";
-import { partOf } from "../share-parts.ts";
 import { checkLongInteger, checkNumber, isInt64, isJsonInteger } from "./structural-number.ts";
 import { isProperty, type ValidationWalk, WalkStopped } from "./structural-walk.ts";
 
@@ -302,7 +301,7 @@ function checkMap(node: ValidationNode, map: JsonObject, walk: ValidationWalk, o
       walk.matches += plainMatches(value);
       continue;
     }
-    const known = old === undefined ? undefined : partOf(old, key);
+    const known = old === undefined ? undefined : ownOf(old, key);
     walk.steps.push(key);
     validateNode(child, value, walk, known);
     walk.steps.pop();

@@ -7,6 +7,7 @@
  */
 import { readPath, type Node } from "./json-path-reader.ts";
 import { badRequest } from "../status.ts";
+import { isObject } from "@flotilla/base";
 
 export type JsonPath = (object: unknown) => unknown[];
 /** All results for the values; undefined when one of them cannot be followed. */
@@ -53,7 +54,7 @@ function stepOf(node: Node): Step {
     case "field":
       return (values) =>
         values
-          .filter((value) => isRecord(value) && Object.hasOwn(value, node.name) && value[node.name] !== undefined)
+          .filter((value) => isObject(value) && Object.hasOwn(value, node.name) && value[node.name] !== undefined)
           .map((value) => (value as Record<string, unknown>)[node.name]);
     case "constant":
       return (values) => (typeof node.value === "string" ? [node.value] : values.map(() => node.value));
@@ -75,13 +76,9 @@ function stepOf(node: Node): Step {
   }
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function childrenOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
-  return isRecord(value) ? Object.values(value) : [];
+  return isObject(value) ? Object.values(value) : [];
 }
 
 /** The results for each value, up to the limit. */

@@ -1,5 +1,5 @@
 /** What aggregated servers serve, in the form of aggregated discovery. Pure. */
-import { isObject, defined } from "@flotilla/base";
+import { isObject, defined, textOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 
 /** A version of a group in aggregated discovery (`apidiscovery.k8s.io/v2`). */
@@ -65,5 +65,3 @@ export function deletableResources({ resources }: DiscoveredVersion): { name: st
       : [];
   });
 }
-
-const textOf = (value: Json | undefined): string => (typeof value === "string" ? value : "");

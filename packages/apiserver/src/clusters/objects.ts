@@ -3,7 +3,7 @@
  * layer copies it; deleting one stores a marker that hides it.
  */
 import { invalid, tooLarge } from "@flotilla/apimachinery";
-import { invariant } from "@flotilla/base";
+import { invariant, compareText } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Cache, CachedEntry, CacheEvent } from "../store/cache.ts";
 import type { Guard, Outcome, Write } from "../store/engine.ts";
@@ -114,7 +114,7 @@ export function createObjectStore(
       const { after, limit } = page ?? {};
       const own = cache.list(prefix, after === undefined ? {} : { after });
       const layer = uncovered(cluster, resource, namespace).filter(
-        ({ key }) => after === undefined || compareKeys(key, after) > 0,
+        ({ key }) => after === undefined || compareText(key, after) > 0,
       );
       return merged(own, layer.sort(byKey), limit);
     },
@@ -243,10 +243,5 @@ const withinNamespace = ({ namespaced }: Resource, namespace: string | undefined
   namespace !== undefined && namespaced ? `${namespace}/` : "";
 
 function byKey(a: CachedEntry, b: CachedEntry): number {
-  return compareKeys(a.key, b.key);
-}
-
-/** Names are ASCII, so code units compare as bytes do. */
-function compareKeys(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+  return compareText(a.key, b.key);
 }

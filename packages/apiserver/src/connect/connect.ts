@@ -41,6 +41,7 @@ import type { Forward } from "./port-forward.ts";
 import { COMMAND_PROTOCOLS, serveSpdyCommand } from "./spdy-command.ts";
 import { proxiedHeaders } from "./proxied-headers.ts";
 import { connectShape } from "../resources/connect-shapes.ts";
+import { unreachable } from "./kubelet-runtime.ts";
 
 export interface ConnectDependencies {
   store: ObjectStore;
@@ -165,8 +166,6 @@ async function logResponse(deps: ConnectDependencies, context: RequestContext): 
   return { status: 200, headers: LOG_HEADERS, body: streamOf(logBytes(log, options, signal)) };
 }
 const LOG_HEADERS = { "content-type": "text/plain", "cache-control": NO_CACHE };
-
-const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
 
 async function streamResponse(
   deps: ConnectDependencies,

@@ -209,7 +209,7 @@ function passOn({ status, headers, body, upgraded }: UpgradeResponse, protocol =
   };
 }
 
-const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
+export const unreachable = (node: string): string => `the kubelet of node ${node} cannot be reached`;
 const firstLine = (error: unknown): string => messageOf(error).split("\n", 1)[0] ?? "";
 const nameOf = (pod: DeepReadonly<JsonObject>): string =>
   textOf((pod as { metadata?: { name?: string } }).metadata?.name ?? "");

@@ -10,7 +10,7 @@ import {
   labelValueProblems,
   parseApiVersion,
 } from "@flotilla/apimachinery";
-import { equalJson, isObject, parseExactJson } from "@flotilla/base";
+import { equalJson, isObject, parseExactJson, textOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 import { CRD_GROUP } from "../resources/definition.ts";
@@ -73,14 +73,14 @@ export function acceptConverted(original: JsonObject, converted: Json | undefine
     );
   if (kind !== original.kind)
     throw new InvalidConversion(
-      `returned invalid object at index 0: invalid kind (expected ${text(original.kind)}, received ${text(kind)})`,
+      `returned invalid object at index 0: invalid kind (expected ${textOf(original.kind)}, received ${textOf(kind)})`,
     );
   const before = isObject(original.metadata) ? original.metadata : {};
   const after = isObject(metadata) ? metadata : undefined;
   for (const [name, shownName] of SAME)
-    if (text(before[name]) !== text(after?.[name]))
+    if (textOf(before[name]) !== textOf(after?.[name]))
       throw new InvalidConversion(
-        `returned invalid object: must have the same ${shownName}: ${text(before[name])} != ${text(after?.[name])}`,
+        `returned invalid object: must have the same ${shownName}: ${textOf(before[name])} != ${textOf(after?.[name])}`,
       );
   if (!after) throw new InvalidConversion("returned invalid metadata: missing metadata in converted object");
   const { labels: _labels, annotations: _annotations, ...rest } = before;
@@ -95,8 +95,6 @@ const SAME = [
   ["namespace", "namespace"],
   ["uid", "UID"],
 ] as const;
-const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
-
 function textsIn(after: JsonObject, name: "labels" | "annotations", before: JsonObject): JsonObject {
   const texts = after[name];
   if (texts === undefined || texts === null) return {};
@@ -118,13 +116,13 @@ function* problemsOf(name: "labels" | "annotations", texts: JsonObject): Generat
     const keyProblems = name === "labels" ? labelKeyProblems(key) : annotationKeyProblems(key);
     for (const problem of keyProblems) yield fieldErrorText([field.invalid(path, key, problem)]);
     if (name === "labels")
-      for (const problem of labelValueProblems(text(value)))
+      for (const problem of labelValueProblems(textOf(value)))
         yield fieldErrorText([field.invalid(path, value, problem)]);
   }
 }
 
 /** `example.com/v1, Kind=Foo`, as kube-apiserver writes it. */
 export function shownKind({ apiVersion, kind }: JsonObject): string {
-  const { group, version } = parseApiVersion(text(apiVersion));
-  return `${group}/${version}, Kind=${text(kind)}`;
+  const { group, version } = parseApiVersion(textOf(apiVersion));
+  return `${group}/${version}, Kind=${textOf(kind)}`;
 }

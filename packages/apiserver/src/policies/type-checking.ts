@@ -12,6 +12,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { AdmissionCompiler, declareSchemaType } from "@flotilla/cel";
 import type { ResourceTable, ServedVersion } from "../resources/resources.ts";
 import { kindName, paramVersion } from "./policy-params.ts";
+import { compareText } from "@flotilla/base";
 
 type Spec = DeepReadonly<ValidatingAdmissionPolicySpec>;
 type CelType = NonNullable<ReturnType<typeof declareSchemaType>>;
@@ -78,11 +79,9 @@ function checkedKinds({ matchConstraints }: Spec, table: ResourceTable): ServedV
       if (found.size === MAX_KINDS) break;
     }
   return [...found].toSorted(
-    (a, b) => compare(a.resource.kind.group, b.resource.kind.group) || compare(nameOf(a), nameOf(b)),
+    (a, b) => compareText(a.resource.kind.group, b.resource.kind.group) || compareText(nameOf(a), nameOf(b)),
   );
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 function* kindsOf(
   { apiGroups = [], apiVersions = [], resources = [] }: DeepReadonly<NamedRuleWithOperations>,

@@ -4,14 +4,13 @@
  * `workflow-interpreter.ts`).
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject, omitZero, omitEmpty } from "@flotilla/base";
+import { isObject, type JsonObject, omitZero, omitEmpty, textOf } from "@flotilla/base";
 import {
   latestOf,
   mergeConditions,
   reportedStatuses,
   statusOf,
   sumOf,
-  textOf,
   withSpecField,
   withStatus,
 } from "@flotilla/kubernetes";

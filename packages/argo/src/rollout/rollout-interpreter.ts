@@ -2,7 +2,7 @@
  * Argo Rollout: like a Deployment; its controller writes the observed generation as a string and its health in `phase`.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, isObject, type JsonObject, defined, omitZero } from "@flotilla/base";
+import { equalJson, isObject, type JsonObject, defined, omitZero, textOf } from "@flotilla/base";
 import {
   pickFields,
   reportedStatuses,
@@ -10,7 +10,6 @@ import {
   sumOf,
   templateDependencies,
   templateReplicas,
-  textOf,
   withSpecField,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";

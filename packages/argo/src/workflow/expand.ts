@@ -1,5 +1,5 @@
 /** Expands a step into one per item of a list, and resolves the arguments of a step. Pure. */
-import { compareText, isObject } from "@flotilla/base";
+import { compareText, isObject, jsonOrUndefined } from "@flotilla/base";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { WorkflowArguments, WorkflowStep } from "./workflow-types.ts";
 import { WorkflowProblem, asText, fullBudget, substitute } from "./variables.ts";
@@ -40,19 +40,10 @@ function itemsOf({ withItems, withParam }: Items, scope: Scope): readonly DeepRe
   const budget = fullBudget();
   if (withItems) return withItems.map((item) => (typeof item === "string" ? substitute(item, scope, budget) : item));
   const text = substitute(withParam ?? "", scope);
-  const list = parsed(text);
+  const list = jsonOrUndefined(text);
   if (!Array.isArray(list))
-    throw new WorkflowProblem(`withParam value could not be parsed as a JSON list: ${text.slice(0, 100)}`);
+    throw new WorkflowProblem(`withParam value could not be jsonOrUndefined as a JSON list: ${text.slice(0, 100)}`);
   return list;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The item as it appears in the name of its node. */

@@ -5,8 +5,8 @@
  * would create a new generation of the template and so a write to every member. The binding has the members' statuses.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type Json, type JsonObject, omitZero } from "@flotilla/base";
-import { podDependencies, templateReplicas, textOf, withSpecField } from "@flotilla/kubernetes";
+import { isObject, type Json, type JsonObject, omitZero, textOf } from "@flotilla/base";
+import { podDependencies, templateReplicas, withSpecField } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
 export interface WorkflowSpec extends Pick<

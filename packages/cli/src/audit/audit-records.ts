@@ -1,6 +1,6 @@
 /** Records of the audit log: decisions of controllers, and requests. They come from the hub, or from files. Pure. */
 import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, jsonOrUndefined } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
 import type { Decision } from "@flotilla/flotilla";
 
@@ -52,7 +52,7 @@ export function readLines(text: string): { records: AuditRecord[]; others: numbe
   let others = 0;
   for (const line of text.split("\n")) {
     if (line.trim() === "") continue;
-    const value = parse(line);
+    const value = jsonOrUndefined(line);
     if (isObject(value) && value["kind"] === "Decision" && typeof value["time"] === "string")
       records.push({ type: "decision", decision: value as unknown as Decision });
     else if (isObject(value) && value["kind"] === "Event" && typeof value["stage"] === "string") {
@@ -62,15 +62,6 @@ export function readLines(text: string): { records: AuditRecord[]; others: numbe
     } else others++;
   }
   return { records, others };
-}
-
-function parse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 /** The records that match, oldest first; a record that is in several files counts once. */

@@ -1,13 +1,12 @@
 /** `flotilla delete`: deletes objects on the hub, and so on their members. */
 import { HUB } from "@flotilla/apimachinery";
-import { UsageError } from "@flotilla/base";
+import { UsageError, textOf, objectOf } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
 import type { Deletion } from "../explain/wait-gone.ts";
 import type { ManifestNames, ManifestTools } from "../interpret/read-manifests.ts";
 import { manifestFlags, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
-import { objectOf, textOf } from "../members/json-parts.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 

@@ -9,7 +9,6 @@ import { Cluster, ClusterResourceBinding, executionNamespace, ResourceBinding, W
 import { Event } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { defineCommand } from "../command.ts";
-import { counted } from "../doctor/doctor-check.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { readDrainCauses } from "../membership/drain-causes.ts";
 import {
@@ -25,6 +24,7 @@ import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 import { changeTaints } from "../membership/taints.ts";
 import type { TaintChange } from "../membership/taints.ts";
 import { CORDON } from "./cordon.ts";
+import { counted } from "../text-layout.ts";
 
 const POLL_MS = 500;
 /** Pods are read less often than bindings. */

@@ -72,10 +72,6 @@ export const verdictOf = ({ findings, unseen = [], skipped }: Judgement): Verdic
   return skipped === undefined ? "ok" : "skipped";
 };
 
-/** `1 member`, `3 members` */
-export const counted = (count: number, what: string, plural = `${what}s`): string =>
-  `${count} ${count === 1 ? what : plural}`;
-
 /** `a, b, c and 4 more` */
 export function listed(names: readonly string[], shown = 5): string {
   return names.length <= shown

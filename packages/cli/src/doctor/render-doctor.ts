@@ -6,8 +6,7 @@ import { conciseReason } from "../health/concise.ts";
 import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { renderTable } from "../text-table.ts";
-import { padTo, shorten, wrapWords } from "../text-layout.ts";
-import { counted } from "./doctor-check.ts";
+import { padTo, shorten, wrapWords, printable, counted } from "../text-layout.ts";
 import type { DoctorCheck, DoctorFinding, Verdict } from "./doctor-check.ts";
 import type { CheckResult, DoctorReport } from "./run-checks.ts";
 
@@ -111,9 +110,6 @@ const indented = (text: string, width: number): string[] =>
   wrapWords(printable(text).replaceAll("`", "'").trim(), width - 4).map(
     (line, index) => `${INDENT}${index === 0 ? "" : INDENT}${line}`,
   );
-
-/** Messages come from members and from objects of other users: control characters are removed. */
-const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
 
 function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, paint: Paint): string {
   const skipped = checks.filter(({ verdict }) => verdict === "skipped").length;

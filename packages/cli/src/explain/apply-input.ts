@@ -19,7 +19,7 @@ import {
   LAST_APPLIED_ANNOTATION,
 } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, FlotillaError, isObject, setOwn, UsageError } from "@flotilla/base";
+import { equalJson, FlotillaError, isObject, setOwn, UsageError, textOf, objectOf, objectsOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
@@ -27,8 +27,8 @@ import { isTemplate, isTemplateGroup, RolloutStrategy, SNAPSHOT_KINDS } from "@f
 import type { FleetSnapshot } from "@flotilla/flotilla";
 import { inApplyOrder, isClaimed, isDefinition, isNeededFirst, mayPrecedePolicies } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
-import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 import { withoutAllocated } from "./without-allocated.ts";
+import { isOf } from "./is-of-kind.ts";
 
 type Given = DeepReadonly<KubernetesObject>;
 type Writer = Pick<Client, "get" | "create" | "patch" | "apply">;
@@ -355,7 +355,6 @@ export function withObjects(state: HubState, objects: readonly (readonly Given[]
   return { ...state, snapshot: snapshot as unknown as FleetSnapshot, customizations };
 }
 
-const isOf = ({ group, kind }: Kind, object: Given): boolean => object.kind === kind && gvkOf(object).group === group;
 /** Whether two are the same object, in any version. */
 export const isSame = (a: Given, b: Given): boolean =>
   a.kind === b.kind &&

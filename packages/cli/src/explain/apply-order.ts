@@ -25,7 +25,7 @@ import { CustomResourceDefinition, Namespace, PriorityClass } from "@flotilla/ku
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { textOf } from "../members/json-parts.ts";
+import { textOf } from "@flotilla/base";
 
 /** Without these, the hub accepts no objects of a namespace or kind. */
 const NEEDED = [Namespace, CustomResourceDefinition];

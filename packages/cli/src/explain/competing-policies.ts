@@ -2,7 +2,7 @@
  * Names the resources that several changed policies select: the policy that the hub reads first may claim them, and a plan
  * does not know which that is. Pure.
  */
-import { gvkOf } from "@flotilla/apimachinery";
+import { gvkOf, objectTitle } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { matchesResource } from "@flotilla/flotilla";
@@ -27,11 +27,11 @@ export function competingPolicies(
   return templates.flatMap(({ template }) => {
     const names = changed
       .filter(({ before, object }) => [before, object].some((policy) => policy && selects(policy, template)))
-      .map(({ object }) => titleOf(object));
+      .map(({ object }) => objectTitle(object));
     return names.length < 2
       ? []
       : [
-          `${titleOf(template)}: ${names.join(" and ")} change together and select it, so another of them than planned ` +
+          `${objectTitle(template)}: ${names.join(" and ")} change together and select it, so another of them than planned ` +
             "may claim it with what it depends on: the first that the hub reads; apply them one after the other to be certain",
         ];
   });
@@ -47,6 +47,3 @@ function selects(policy: Object, template: Object): boolean {
       matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]),
   );
 }
-
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;

@@ -2,14 +2,13 @@
  * What is deleted together with a Namespace or a CustomResourceDefinition: the objects that it contains, and their
  * copies on members. Reads bindings, Works and the objects of the kind; a limit bounds each of them.
  */
-import { HUB, parseApiVersion } from "@flotilla/apimachinery";
+import { HUB, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { clusterNameOf, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
-import { isForbidden } from "../members/members-places.ts";
 import { resolveVersions } from "./resolve-type.ts";
 import { keyOf, worksOf } from "./wait-gone.ts";
 import type { Deletion } from "./wait-gone.ts";

@@ -1,10 +1,9 @@
 /** Names the autoscalers of the hub that decide the replicas of what a plan changes. */
-import { HUB, isNotFound, parseApiVersion } from "@flotilla/apimachinery";
+import { HUB, isNotFound, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { FederatedHpa } from "@flotilla/karmada";
 import type { MemberChange } from "@flotilla/flotilla";
-import { isForbidden } from "../members/members-places.ts";
 
 type Ref = MemberChange["object"];
 

@@ -3,11 +3,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { isFinishedRun } from "@flotilla/flotilla";
 import type { MemberChange } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
-
-type Named = Pick<MemberChange["object"], "kind" | "namespace" | "name">;
-
-const titleOf = ({ kind, namespace, name }: DeepReadonly<Named>): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+import { referenceTitle } from "@flotilla/apimachinery";
 
 /** Takes the copies of finished runs on the members `without` out of the changes, and has a note for each. */
 export function splitFinishedCopies(
@@ -16,12 +12,14 @@ export function splitFinishedCopies(
   without: readonly string[],
 ): { changes: MemberChange[]; notes: string[] } {
   if (without.length === 0) return { changes: [...changes], notes: [] };
-  const finished = new Set(bindings.filter(isFinishedRun).map(({ spec }) => titleOf(spec.resource)));
+  const finished = new Set(bindings.filter(isFinishedRun).map(({ spec }) => referenceTitle(spec.resource)));
   // A run that the plan starts again elsewhere is removed.
-  const starting = new Set(changes.filter(({ action }) => action === "create").map(({ object }) => titleOf(object)));
+  const starting = new Set(
+    changes.filter(({ action }) => action === "create").map(({ object }) => referenceTitle(object)),
+  );
   const notes: string[] = [];
   const others = changes.filter(({ cluster, action, object }) => {
-    const title = titleOf(object);
+    const title = referenceTitle(object);
     const stays = action === "delete" && without.includes(cluster) && finished.has(title) && !starting.has(title);
     if (stays)
       notes.push(

@@ -17,7 +17,7 @@ import {
   ManifestWorkReplicaSet,
   OcmPlacement,
 } from "@flotilla/ocm";
-import { gvkOf } from "@flotilla/apimachinery";
+import { gvkOf, objectTitle } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -46,10 +46,10 @@ export function laterEffects(applied: readonly Applied[]): { unplanned: string[]
     .flatMap(({ before, object }) => {
       if (isRetainChanged(before, object))
         return [
-          { title: titleOf(object), effect: "the values that its Retain rule changes in copies that members have" },
+          { title: objectTitle(object), effect: "the values that its Retain rule changes in copies that members have" },
         ];
       const effect = EFFECTS.find(([{ group, kind }]) => object.kind === kind && gvkOf(object).group === group)?.[1];
-      return effect ? [{ title: titleOf(object), effect: effect(object) }] : [];
+      return effect ? [{ title: objectTitle(object), effect: effect(object) }] : [];
     });
   return {
     unplanned: found.map(({ title }) => title),
@@ -70,6 +70,3 @@ function targetOf(object: Object): string {
   const { kind = "", name = "" } = spec?.scaleTargetRef ?? {};
   return `${kind} ${name}`;
 }
-
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;

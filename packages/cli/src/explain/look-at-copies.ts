@@ -1,7 +1,7 @@
 /** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
 import { Cluster } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
-import { formatAge, HUB } from "@flotilla/apimachinery";
+import { formatAge, HUB, isForbidden } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -15,7 +15,7 @@ import { nameMembers } from "../health/name-members.ts";
 import { missingReference } from "../health/pod-problems.ts";
 import { failingNow, failureAdvice, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
 import { readScaling } from "./read-scaling.ts";
-import { isForbidden, placeOf, proxyPath } from "../members/members-places.ts";
+import { placeOf, proxyPath } from "../members/members-places.ts";
 
 /** An explanation with what was looked at on the members, and what could not be. */
 export type SeenExplanation = DeepReadonly<Explanation> & {

@@ -2,7 +2,7 @@
  * Policies that nearly select an object that no policy selects: a PropagationPolicy of another namespace, or a selector
  * with another API version or a misspelt kind. Pure.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, objectTitle } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { didYouMean } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -40,9 +40,6 @@ export function findNearMisses(
   return elsewhere.length > 0 ? [otherNamespace(namespace ?? "", elsewhere)] : [];
 }
 
-const nameOf = ({ kind, metadata: { namespace, name } }: Policy): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-
 /** A policy with the same selectors in the object's namespace would select it. */
 function selectsElsewhere(template: Template, { metadata, spec }: DeepReadonly<PropagationPolicy>): boolean {
   const here = spec.resourceSelectors.map((selector) =>
@@ -70,7 +67,7 @@ function otherKind(template: Template, policy: Policy): NearMiss[] {
     if (!isNear(template, selector) || !matchesResource(template, [{ ...selector, apiVersion, kind }])) continue;
     return [
       {
-        what: `${nameOf(policy)} selects ${selector.kind} in ${selector.apiVersion}, and this is ${kind} in ${apiVersion}`,
+        what: `${objectTitle(policy)} selects ${selector.kind} in ${selector.apiVersion}, and this is ${kind} in ${apiVersion}`,
         try: `set apiVersion: ${apiVersion} and kind: ${kind} in the resourceSelectors of the policy`,
       },
     ];

@@ -1,10 +1,9 @@
 /** Where an object that the hub does not have may be instead, as the end of a sentence: for every command alike. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { didYouMean, FlotillaError } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
-import { isForbidden } from "../members/members-places.ts";
 import { resolveNamed } from "./resolve-type.ts";
 import type { NamedObject } from "./resolve-type.ts";
 

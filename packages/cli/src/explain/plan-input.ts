@@ -1,5 +1,5 @@
 /** Plans on a snapshot of the hub with manifests added and clusters removed. */
-import { gvkOf, HUB, inVersion, parseApiVersion } from "@flotilla/apimachinery";
+import { gvkOf, HUB, inVersion, parseApiVersion, objectTitle } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { compareText, didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
@@ -42,6 +42,7 @@ import type { PlannedRelease } from "./planned-releases.ts";
 import { versionsBetween } from "./versions-between.ts";
 import { planOcmChanges } from "./work-changes.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
+import { counted } from "../text-layout.ts";
 
 interface PlanInput extends ApplyInput {
   /** Members to exclude. */
@@ -99,7 +100,7 @@ export async function planManifests(
 ): Promise<PlannedFleet> {
   const warnings: PlanProblem[] = [];
   const dry = createDryRunClient(client, signal, (object, message) => {
-    const resource = titleOf(object as unknown as Object);
+    const resource = objectTitle(object as unknown as Object);
     if (!warnings.some((other) => other.resource === resource && other.message === message))
       warnings.push({ resource, message });
   });
@@ -145,7 +146,7 @@ export async function planManifests(
       problems: problemsIn(plan),
     };
     const asked = plan.templates.filter((each) => concerns(given, each));
-    const titles = new Set(asked.map(({ template }) => titleOf(template)));
+    const titles = new Set(asked.map(({ template }) => objectTitle(template)));
     const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
     const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
     const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
@@ -157,7 +158,7 @@ export async function planManifests(
     const notes = [
       ...unknown.map(
         (object) =>
-          `${titleOf(object)}: not planned, because an aggregated API server answers for ${object.apiVersion}; it is applied as it is`,
+          `${objectTitle(object)}: not planned, because an aggregated API server answers for ${object.apiVersion}; it is applied as it is`,
       ),
       ...unselected(plan, applied),
       ...competingPolicies(plan.templates, applied),
@@ -181,7 +182,7 @@ export async function planManifests(
       ...(note === undefined ? [] : [note]),
     ];
     const undelivered = asked.flatMap((each) =>
-      undeliveredProblems(each, planned.changes).map((message) => ({ resource: titleOf(each.template), message })),
+      undeliveredProblems(each, planned.changes).map((message) => ({ resource: objectTitle(each.template), message })),
     );
     const result = {
       hub,
@@ -191,7 +192,7 @@ export async function planManifests(
       releases: releasesIn(asked),
       // A rule that only the hub can run may make something of any change of the hub.
       unplanned: [
-        ...unknown.map(titleOf),
+        ...unknown.map(objectTitle),
         ...later.unplanned,
         ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
       ],
@@ -236,11 +237,10 @@ async function readVersions(
   );
 }
 
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-
 const problemsIn = ({ templates }: FleetPlan): PlanChanges["problems"] =>
-  templates.flatMap(({ template, problems }) => problems.map((message) => ({ resource: titleOf(template), message })));
+  templates.flatMap(({ template, problems }) =>
+    problems.map((message) => ({ resource: objectTitle(template), message })),
+  );
 
 /** What the hub would do anyway. */
 async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges> {
@@ -273,8 +273,8 @@ function unselected({ templates }: FleetPlan, applied: readonly Applied[]): stri
     )
       return [];
     const plan = templates.find(({ template }) => isSame(template, object));
-    if (!plan) return [`${titleOf(object)}: no policy selects it, so it is not propagated to members`];
-    return isLeft(plan) ? [`${titleOf(object)}: no policy selects it any longer: ${LEFT_COPIES}`] : [];
+    if (!plan) return [`${objectTitle(object)}: no policy selects it, so it is not propagated to members`];
+    return isLeft(plan) ? [`${objectTitle(object)}: no policy selects it any longer: ${LEFT_COPIES}`] : [];
   });
 }
 
@@ -301,12 +301,12 @@ function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]):
     return [
       ...(open
         ? [
-            `${titleOf(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
+            `${objectTitle(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
           ]
         : []),
       ...(returns.length > 0
         ? [
-            `${titleOf(template)}: this rolls back ${returns.join(", ")} to the templates that the pods ` +
+            `${objectTitle(template)}: this rolls back ${returns.join(", ")} to the templates that the pods ` +
               "ran before; pods of several earlier templates run there, so the first step only counts them, " +
               "and the other steps follow as members report",
           ]
@@ -314,8 +314,6 @@ function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]):
     ];
   });
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** Resources interpreted by a webhook cannot be planned here. */
 function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; asking: number } {
@@ -329,7 +327,7 @@ function refuseWebhooks(state: HubState, given: readonly Object[]): void {
     if (webhook !== undefined)
       throw new FlotillaError(
         "WebhookInterpreter",
-        `planning ${titleOf(object)}: this kind is interpreted by webhook ${webhook}, which only the hub can reach; remove the object from the plan`,
+        `planning ${objectTitle(object)}: this kind is interpreted by webhook ${webhook}, which only the hub can reach; remove the object from the plan`,
       );
   }
 }

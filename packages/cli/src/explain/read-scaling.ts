@@ -1,5 +1,5 @@
 /** What scales a workload, or limits its namespace: autoscalers with their last scaling, and quotas. */
-import { HUB, isNotFound, parseApiVersion } from "@flotilla/apimachinery";
+import { HUB, isNotFound, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
@@ -9,7 +9,6 @@ import { Event } from "@flotilla/kubernetes";
 import type { Explanation } from "@flotilla/flotilla";
 import { describeAutoscaler, describeCron, reportAutoscaler, reportCron } from "../health/autoscalers.ts";
 import { describeQuota, reportQuota } from "../health/federated-quotas.ts";
-import { isForbidden } from "../members/members-places.ts";
 
 export interface Scaling {
   lines: string[];

@@ -1,6 +1,6 @@
 /** Reads a hub's snapshot through its API. Read-only. */
 import { ResourceInterpreterCustomization, ResourceInterpreterWebhookConfiguration } from "@flotilla/karmada";
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -8,7 +8,6 @@ import { createKindResolver, UnknownKindError } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
 import { AGGREGATE_TO_PLANNER, PLANNER_ROLE, SNAPSHOT_KINDS } from "@flotilla/flotilla";
 import type { FleetSnapshot } from "@flotilla/flotilla";
-import { isForbidden } from "../members/members-places.ts";
 
 export interface HubState {
   snapshot: FleetSnapshot;

@@ -5,7 +5,7 @@ import { nameMembers } from "../health/name-members.ts";
 import { renderTable } from "../text-table.ts";
 import type { PlanResult } from "./plan-input.ts";
 import type { PlannedRelease } from "./planned-releases.ts";
-import { wrapLines } from "../text-layout.ts";
+import { wrapLines, counted } from "../text-layout.ts";
 import { renderField } from "./render-fields.ts";
 
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
@@ -58,7 +58,7 @@ function renderRelease(
 ): string[] {
   const gates = (texts: readonly string[] = []): string => texts.join(", ") || "-";
   return [
-    `  ${resource}: ${count(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ` +
+    `  ${resource}: ${counted(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ` +
       `${onFailure}${waitingFor === undefined ? "" : `; after its first step it waits for ${waitingFor}`}`,
     ...renderTable(
       ["WAVE", "PODS", "BEFORE", "AFTER", "MEMBERS"],
@@ -90,8 +90,8 @@ function titleOf(
     : waitsFor === undefined
       ? "none on any member"
       : `none on any member yet, because a release waits for ${waitsFor}`;
-  const members = onMembers > 0 ? `${count(onMembers, "change")} on ${count(clusters, "cluster")}` : none;
-  return onHub > 0 ? `${count(onHub, "change")} on the hub, ${members}:` : `${members}:`;
+  const members = onMembers > 0 ? `${counted(onMembers, "change")} on ${counted(clusters, "cluster")}` : none;
+  return onHub > 0 ? `${counted(onHub, "change")} on the hub, ${members}:` : `${members}:`;
 }
 
 function renderChange({
@@ -107,5 +107,3 @@ function renderChange({
     ...(more > 0 ? [`      and ${more} more fields`] : []),
   ];
 }
-
-const count = (number: number, what: string): string => `${number} ${what}${number === 1 ? "" : "s"}`;

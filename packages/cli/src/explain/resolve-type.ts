@@ -1,11 +1,10 @@
 /** Resolves `deploy`, `deployments`, `Deployment` or `clonesets.apps.kruise.io` to a kind, with the hub's discovery. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { didYouMean, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client, ObjectKey } from "@flotilla/client";
-import { isForbidden } from "../members/members-places.ts";
 import { ambiguousText, findNamesakes, findType, idOf, kindOf, knownNames, titleOf } from "../members/served-types.ts";
 import type { ServedType } from "../members/served-types.ts";
 import { typesOfHub } from "../members/types-of-hub.ts";

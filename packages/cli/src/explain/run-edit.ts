@@ -4,11 +4,10 @@
  */
 import { formatYaml, gvkOf, HUB, parseYaml, LAST_APPLIED_ANNOTATION } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, FlotillaError, isObject, messageOf, UsageError } from "@flotilla/base";
+import { equalJson, FlotillaError, isObject, messageOf, UsageError, textOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind } from "@flotilla/client";
-import { textOf } from "../members/json-parts.ts";
 import { wrapWords } from "../text-layout.ts";
 import type { Terminal } from "../terminal.ts";
 import type { ApplyInput } from "./apply-input.ts";

@@ -8,7 +8,7 @@ import { whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { isLeftByPolicy, LEFT_COPIES } from "../health/lost-targets.ts";
 import { nameMembers } from "../health/name-members.ts";
-import { objectOf } from "../members/json-parts.ts";
+import { objectOf } from "@flotilla/base";
 
 type Template = DeepReadonly<KubernetesObject>;
 type Binding = DeepReadonly<ResourceBinding>;

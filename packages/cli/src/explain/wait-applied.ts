@@ -2,11 +2,11 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { findCondition, gvkOf, HUB, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, gvkOf, HUB, parseApiVersion, objectTitle } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
-import { capitalised, FlotillaError, sleep } from "@flotilla/base";
+import { capitalised, FlotillaError, sleep, textOf, objectOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
@@ -20,12 +20,12 @@ import { createDiscovery } from "../members/discovery.ts";
 import type { Discovery } from "../members/discovery.ts";
 import { askEach } from "../members/each-place.ts";
 import type { Failure } from "../members/each-place.ts";
-import { objectOf, textOf } from "../members/json-parts.ts";
 import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { readOneObject } from "../members/read-objects.ts";
 import { runProgress } from "../members/run-progress.ts";
 import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
+import { isOf } from "./is-of-kind.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -100,7 +100,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
   for (;;) {
     const waiting: Waiting[] = [];
     for (const resource of resources) {
-      const title = titleOf(resource);
+      const title = objectTitle(resource);
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
       for (const { cluster, reason, final, left } of stands) {
@@ -184,12 +184,6 @@ const copyOf = (resource: Template, cluster: string): WaitingCopy | undefined =>
         namespace: resource.metadata.namespace || undefined,
         name: resource.metadata.name,
       };
-
-const titleOf = ({ kind, metadata: { namespace, name } }: Template): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-
-const isOf = ({ group, kind }: Kind, object: Template): boolean =>
-  object.kind === kind && gvkOf(object).group === group;
 
 /**
  * Whether an object can be waited for: Open Cluster Management kinds that apply objects to members. Templates are known

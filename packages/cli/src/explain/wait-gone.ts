@@ -2,7 +2,7 @@
  * Waits until objects are gone from the hub and from their members. A Work exists until its member has deleted the
  * object, also after the template and its binding are gone.
  */
-import { findCondition, HUB, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, HUB, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError, sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
@@ -11,7 +11,6 @@ import type { AnyKind, Client } from "@flotilla/client";
 import { bindingName, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work, workName } from "@flotilla/karmada";
 import { missingControllers } from "../health/controllers-state.ts";
 import { leftBehind } from "../health/notices.ts";
-import { isForbidden } from "../members/members-places.ts";
 import type { Output } from "../output.ts";
 
 export interface Deletion {

@@ -2,17 +2,15 @@
  * Waits until the hub has recorded what runs of the workloads that a new RolloutStrategy selects. The change that follows
  * in the same files is then a release of it; before, it would be recorded as what runs, and have no waves.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, sleep } from "@flotilla/base";
+import { isObject, sleep, textOf } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { FleetRollout, releasesOf } from "@flotilla/flotilla";
 import type { RolloutStrategy } from "@flotilla/flotilla";
 import { isClaimed } from "./apply-order.ts";
-import { textOf } from "../members/json-parts.ts";
-import { isForbidden } from "../members/members-places.ts";
 
 const POLL_MS = 100;
 /** The hub takes milliseconds; without its controllers nothing is released either. */

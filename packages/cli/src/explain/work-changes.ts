@@ -2,7 +2,7 @@
  * Plans the objects of Open Cluster Management among the manifests: what ManifestWorks change on their members. The
  * hub tries the manifests inside a work in a dry run of their own, so that mistakes show before a member rejects them.
  */
-import { ApiError, gvkOf, HUB, isAnsweredElsewhere, isNotFound } from "@flotilla/apimachinery";
+import { ApiError, HUB, isAnsweredElsewhere, isNotFound, objectTitle, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
@@ -12,11 +12,11 @@ import { manifestsOf, planTakenManifest, planWorkChanges } from "@flotilla/floti
 import type { MemberChange } from "@flotilla/flotilla";
 import { Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
-import { isForbidden } from "../members/members-places.ts";
 import type { Applied } from "./apply-input.ts";
 import { createDryRunClient } from "./dry-run-client.ts";
 import type { PlanProblem } from "./own-changes.ts";
 import { readMemberObjects } from "./read-member-objects.ts";
+import { isOf } from "./is-of-kind.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
 type Work = DeepReadonly<ManifestWork>;
@@ -69,12 +69,12 @@ async function addTaken(
     const ended = observed && (await planTakenManifest(work, change, observed, resourceOf));
     if (!ended) planned.changes.push(change);
     else if (ended.outcome === "change") planned.changes.push(ended.change);
-    else if (ended.outcome === "none") planned.notes.push(`${titleOf(withMetadata(change))}: ${ended.note}`);
-    else planned.problems.push({ resource: titleOf(work), message: ended.message });
+    else if (ended.outcome === "none") planned.notes.push(`${objectTitle(withMetadata(change))}: ${ended.note}`);
+    else planned.problems.push({ resource: objectTitle(work), message: ended.message });
   }
   for (const [cluster, { changes: left, reason }] of unread)
     planned.notes.push(
-      `${cluster}: not checked whether it already has ${left.map((change) => titleOf(withMetadata(change))).join(", ")}: ${reason}`,
+      `${cluster}: not checked whether it already has ${left.map((change) => objectTitle(withMetadata(change))).join(", ")}: ${reason}`,
     );
 }
 
@@ -102,7 +102,7 @@ async function tryManifests(
       if (!(error instanceof ApiError)) throw error;
       return isForbidden(error) || isNotFound(error) || isAnsweredElsewhere(error)
         ? []
-        : [{ resource: titleOf(work), message: `${titleOf(object)}: ${messageOf(error)}` }];
+        : [{ resource: objectTitle(work), message: `${objectTitle(object)}: ${messageOf(error)}` }];
     }
   };
   // The hub may lack namespaces that the member has.
@@ -135,7 +135,3 @@ const manifestsIn = (work: Object | undefined): Object[] =>
   (work ? manifestsOf(work as Work) : []).flatMap(({ object, problem }) => (problem === undefined ? [object] : []));
 
 const idOf = ({ apiVersion, kind }: Object): string => `${apiVersion}/${kind}`;
-const isOf = ({ group, kind }: { group: string; kind: string }, object: Object): boolean =>
-  object.kind === kind && gvkOf(object).group === group;
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;

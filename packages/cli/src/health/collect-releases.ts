@@ -2,13 +2,12 @@
  * Releases that a person must know about. The hub is asked for those that have not succeeded only, and little of each is
  * kept: a FleetRollout contains its template, and every member of it.
  */
-import { HUB, parseApiVersion } from "@flotilla/apimachinery";
+import { HUB, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { createKindResolver, eachObject, find, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { FleetRollout, hasEndedBadly, releaseDigest, reportRelease } from "@flotilla/flotilla";
 import type { ReleaseReport } from "@flotilla/flotilla";
-import { isForbidden } from "../members/members-places.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;
 

@@ -3,14 +3,13 @@
  * shard; `flotilla apiserver` creates the first one without a holder. Where there is none, the controllers run in the
  * process of the API server.
  */
-import { formatAge, HUB, isNotFound } from "@flotilla/apimachinery";
+import { formatAge, HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import { sleep } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { CONTROLLERS_LEASE, controllerUnits } from "@flotilla/flotilla";
 import { KARMADA_SYSTEM_NAMESPACE } from "@flotilla/karmada";
 import { Lease } from "@flotilla/kubernetes";
-import { isForbidden } from "../members/members-places.ts";
 
 /**
  * `inside`: in the process of the API server. `never`: none has ever run. `stopped`: the last one gave up its Lease.

@@ -11,6 +11,7 @@ import { findTies, unjoinedClusters, unservedSelectors, unservingMembers, unserv
 import type { FindObject, ServedKinds, Tie } from "@flotilla/flotilla";
 import type { ServedType } from "../members/served-types.ts";
 import type { PlacementUses } from "./placement-use.ts";
+import { referenceTitle } from "@flotilla/apimachinery";
 
 export type Policy = DeepReadonly<PropagationPolicy & { status?: PolicyStatus }>;
 
@@ -52,7 +53,7 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
   const byScope = Map.groupBy(policies, scopeOf);
   return policies.flatMap((policy): PolicyParts[] => {
     if (policy.metadata.deletionTimestamp !== undefined) return [];
-    const title = titleOf({ kind: policy.kind, ...policy.metadata });
+    const title = referenceTitle({ kind: policy.kind, ...policy.metadata });
     const lost = lostTie(policy, byScope.get(scopeOf(policy)) ?? [], findTied);
     const unserved = served ? unservedSelectors(served, policy.spec) : [];
     // No member serves a kind that is misspelt.
@@ -82,16 +83,6 @@ export const servedKindsOf = (types: readonly ServedType[]): ServedKinds => ({
     types.filter((type) => type.group === group && type.kind === kind).map(({ version }) => version),
   kinds: () => types,
 });
-
-export const titleOf = ({
-  kind,
-  namespace,
-  name,
-}: {
-  readonly kind: string;
-  readonly namespace?: string | undefined;
-  readonly name: string;
-}): string => `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
 export const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metadata.namespace ?? ""}`;
 

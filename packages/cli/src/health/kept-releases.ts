@@ -2,14 +2,13 @@
  * Releases that do not reach the members, because a user's Retain rule keeps the members' pod template or strategy. The
  * binding says that a rule may do so; the hub's explanation reads the members and compares.
  */
-import { findCondition, HUB } from "@flotilla/apimachinery";
+import { findCondition, HUB, isForbidden } from "@flotilla/apimachinery";
 import { FlotillaError, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { ClusterExplanation, Explanation, MEMBER_DECIDES, retainProblems } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isForbidden } from "../members/members-places.ts";
 
 /** Replicas that a rule leaves to the members are usually those of an autoscaler there. */
 const OF_A_RELEASE = /^spec\.(template|updateStrategy|strategy|paused)\b/;

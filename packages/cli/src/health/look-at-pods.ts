@@ -2,14 +2,14 @@
  * Looks at the pods of workloads that are not healthy, on their members, through the hub: in parallel, for a limited
  * number of workloads and a limited time. What could not be read is reported.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
 import { createDiscovery } from "../members/discovery.ts";
 import type { Discovery } from "../members/discovery.ts";
 import { askEach } from "../members/each-place.ts";
 import { newestEvents, readEvents } from "../members/events.ts";
-import { isForbidden, proxyPath } from "../members/members-places.ts";
+import { proxyPath } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { podsBelow } from "../members/pods.ts";
 import { readOneObject } from "../members/read-objects.ts";

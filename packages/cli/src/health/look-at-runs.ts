@@ -7,7 +7,6 @@ import { Job, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import type { Asking } from "../members/ask.ts";
 import type { Discovery } from "../members/discovery.ts";
-import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
 import type { Place } from "../members/members-places.ts";
 import { isOwnedBy, podsOwnedBy } from "../members/pods.ts";
 import { objectsIn, readList, readOneObject } from "../members/read-objects.ts";
@@ -15,6 +14,7 @@ import type { ServedType } from "../members/served-types.ts";
 import type { PodProblem } from "./pod-problems.ts";
 import { readPodProblems } from "./read-pod-problems.ts";
 import type { PodReport } from "./read-pod-problems.ts";
+import { textOf, objectOf, objectsOf } from "@flotilla/base";
 
 /** Pods of a run that wait for longer than this do not start by themselves. */
 const START_MS = 60_000;

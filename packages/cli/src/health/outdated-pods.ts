@@ -4,8 +4,8 @@
  * the update strategy OnDelete. A correct template does not reach them; a deleted pod is created from it. Pure.
  */
 import type { JsonObject } from "@flotilla/base";
-import { objectOf, textOf } from "../members/json-parts.ts";
 import { isOwnedBy } from "../members/pods.ts";
+import { numberOf, textOf, objectOf } from "@flotilla/base";
 
 const REVISION_LABEL = "controller-revision-hash";
 const ORDINAL = /-(?<ordinal>\d+)$/;
@@ -49,5 +49,3 @@ function firstUpdated(spec: JsonObject): number {
     ? 0
     : partition + numberOf(objectOf(spec["ordinals"])["start"]);
 }
-
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);

@@ -1,6 +1,6 @@
 /** Why pods of a workload do not run: equal reasons are one finding, with the number of pods. Pure. */
 import type { JsonObject } from "@flotilla/base";
-import { objectOf, objectsOf, textOf } from "../members/json-parts.ts";
+import { textOf, objectOf, objectsOf } from "@flotilla/base";
 
 export interface PodProblem {
   /** As the kubelet or the scheduler names it: `ImagePullBackOff`, `Unschedulable`. */

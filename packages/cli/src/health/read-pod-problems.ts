@@ -2,10 +2,10 @@
 import type { JsonObject } from "@flotilla/base";
 import type { Asking } from "../members/ask.ts";
 import { readEvents } from "../members/events.ts";
-import { isForbidden } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { findPodProblems, isUnexplained } from "./pod-problems.ts";
 import type { PodProblem } from "./pod-problems.ts";
+import { isForbidden } from "@flotilla/apimachinery";
 
 export interface PodReport {
   problems: PodProblem[];

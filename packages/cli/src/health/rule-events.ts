@@ -1,11 +1,10 @@
 /** Interpreter rules that fail, from the events that the hub records about them. */
 import type { Event } from "@flotilla/kubernetes";
-import { HUB, parseApiVersion } from "@flotilla/apimachinery";
+import { HUB, parseApiVersion, isForbidden } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { customizationIn, RECORD_FAILED } from "@flotilla/flotilla";
-import { isForbidden } from "../members/members-places.ts";
 import { kindOf } from "../members/served-types.ts";
 import { typesOfHub } from "../members/types-of-hub.ts";
 

@@ -2,11 +2,10 @@
  * Objects that two policies select by different labels with equal precedence. Only the hub knows whether there is one: each
  * pair of selectors is one request for one object.
  */
-import { formatLabelSelector, HUB } from "@flotilla/apimachinery";
+import { formatLabelSelector, HUB, isForbidden } from "@flotilla/apimachinery";
 import type { Client } from "@flotilla/client";
 import { possibleTies } from "@flotilla/flotilla";
 import type { FindObject, SharedObjects } from "@flotilla/flotilla";
-import { isForbidden } from "../members/members-places.ts";
 import { kindOf } from "../members/served-types.ts";
 import type { ServedType } from "../members/served-types.ts";
 import { scopeOf } from "./ineffective-parts.ts";

@@ -1,5 +1,5 @@
 /** Real objects of the kinds of customizations: those of a hub, and their copies on members. */
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import type { Clock, JsonObject } from "@flotilla/base";
 import { createKindResolver, eachObject, find, resourcePath, UnknownKindError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -9,7 +9,7 @@ import type { StatusItem } from "@flotilla/kubernetes";
 import { ask } from "../members/ask.ts";
 import { askEach, failureLine } from "../members/each-place.ts";
 import { createDiscovery, typeOfManifest } from "../members/discovery.ts";
-import { findPlaces, isForbidden } from "../members/members-places.ts";
+import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import type { Sample } from "./try-rules.ts";
 

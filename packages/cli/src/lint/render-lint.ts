@@ -1,6 +1,6 @@
 /** Renders lint findings as text. The fix of a rule is shown with its first finding. Pure. */
 import type { Paint } from "../paint.ts";
-import { wrapWords } from "../text-layout.ts";
+import { wrapWords, counted, printable } from "../text-layout.ts";
 import { MAX_FINDINGS } from "./run-lint.ts";
 import type { LintRule } from "./rule.ts";
 import type { Finding, LintResult } from "./run-lint.ts";
@@ -47,11 +47,6 @@ function renderSummary({ errors, warnings, ignored, manifests, files, passedOver
   if (errors + warnings === 0) return `${paint.green("clean")}: ${where}${silenced}`;
   return `${counted(errors, "error")}, ${counted(warnings, "warning")}${silenced} in ${where}; run 'flotilla lint --list' for the reasons`;
 }
-
-/** Names and messages come from files: control characters are removed. */
-const printable = (text: string): string => text.replaceAll(/[\p{Cc}\s]+/gu, " ");
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 export function renderRules(
   rules: readonly LintRule[],

@@ -2,14 +2,13 @@
  * Whether a member has the data of a ConfigMap or Secret. These kinds have no generation, so a copy does not show from
  * which version of its template it was made; its Work does, unless an override policy changes the data.
  */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, executionNamespace, Work, workName } from "@flotilla/karmada";
-import { isForbidden } from "./members-places.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 

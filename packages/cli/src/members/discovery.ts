@@ -4,10 +4,10 @@
  */
 import type { JsonObject } from "@flotilla/base";
 import { ApiError, parseApiVersion } from "@flotilla/apimachinery";
-import { objectOf, objectsOf, textOf, textsOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import { findNamesakes, findTypes } from "./served-types.ts";
 import type { ServedType } from "./served-types.ts";
+import { textOf, textsOf, objectOf, objectsOf } from "@flotilla/base";
 
 const ACCEPT = ["v2", "v2beta1"]
   .map((version) => `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`)

@@ -1,10 +1,10 @@
 /** Reads the events of an object, from the hub and from members. */
 import type { JsonObject } from "@flotilla/base";
 import type { Asking } from "./ask.ts";
-import { objectOf, textOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import { objectsIn, readList } from "./read-objects.ts";
 import type { ServedType } from "./served-types.ts";
+import { textOf, objectOf } from "@flotilla/base";
 
 export interface SeenEvent {
   cluster: string;

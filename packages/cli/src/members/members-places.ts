@@ -1,6 +1,6 @@
 /** The clusters that a command reads: members, through the hub's cluster proxy, and the hub itself on request. */
 import { Cluster, RESPONDING } from "@flotilla/karmada";
-import { ApiError, findCondition, HUB } from "@flotilla/apimachinery";
+import { findCondition, HUB, isForbidden } from "@flotilla/apimachinery";
 import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { eachObject, find, resourcePath } from "@flotilla/client";
@@ -109,8 +109,6 @@ async function knownNames(client: Client, signal: AbortSignal): Promise<string[]
     throw error;
   }
 }
-
-export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
 
 function unreadyOf(conditions: Conditions): string | undefined {
   const failed = ["Ready", RESPONDING]

@@ -1,7 +1,7 @@
 /** Reads server-side tables from several clusters, whose versions may have different columns, and merges them. Pure. */
 import type { Json, JsonObject } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
-import { objectOf, objectsOf, textOf } from "./json-parts.ts";
+import { textOf, objectOf, objectsOf } from "@flotilla/base";
 
 /** A server without table support returns the objects. */
 export const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json";

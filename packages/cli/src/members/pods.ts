@@ -1,17 +1,17 @@
 /** Finds the pods of a command line: by name, by labels, or those of a workload, on all members that have them. */
 import { DEFAULT_CONTAINER_ANNOTATION } from "@flotilla/kubernetes";
-import { didYouMean, isObject, UsageError } from "@flotilla/base";
+import { didYouMean, isObject, UsageError, textOf, textsOf, objectOf, objectsOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import type { Asking } from "./ask.ts";
 import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
-import { objectOf, objectsOf, scalarText, textOf, textsOf } from "./json-parts.ts";
-import { named } from "./outcome.ts";
+import { scalarText } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import { objectsIn, readList, readNamesake, readOneObject } from "./read-objects.ts";
 import { knownNames } from "./served-types.ts";
 import type { ServedType } from "./served-types.ts";
+import { named } from "./outcome.ts";
 
 export interface FoundPod {
   place: Place;

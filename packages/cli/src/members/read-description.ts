@@ -1,5 +1,6 @@
 /** Reads one object across the fleet: on the hub, its binding, on members, and its events. */
-import { HUB } from "@flotilla/apimachinery";
+import { named, nowhere } from "./outcome.ts";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
@@ -14,8 +15,7 @@ import { askEach, failureLine } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
 import { newestEvents, readEvents } from "./events.ts";
 import type { SeenEvent } from "./events.ts";
-import { named, nowhere } from "./outcome.ts";
-import { findPlaces, hubPlace, isForbidden } from "./members-places.ts";
+import { findPlaces, hubPlace } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { readNamesake } from "./read-objects.ts";
 import { knownNames } from "./served-types.ts";

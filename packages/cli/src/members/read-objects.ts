@@ -1,5 +1,5 @@
 /** Reads the requested objects on many clusters: page by page, in parallel, up to a limit. */
-import { UsageError, defined, omitZero } from "@flotilla/base";
+import { UsageError, defined, omitZero, textOf, objectOf, objectsOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText, resourcePath } from "@flotilla/client";
 import { ApiError, isNotFound } from "@flotilla/apimachinery";
@@ -8,7 +8,6 @@ import type { Asking } from "./ask.ts";
 import type { Discovery } from "./discovery.ts";
 import { askEach } from "./each-place.ts";
 import type { Gathered } from "./each-place.ts";
-import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { Place } from "./members-places.ts";
 import type { Target } from "./targets.ts";
 import { ambiguousText } from "./served-types.ts";

@@ -1,13 +1,13 @@
 /** Renders objects of many clusters as text: a section for each type, with a CLUSTER column. Pure. */
 import type { JsonObject } from "@flotilla/base";
 import { fitColumns } from "./fit-columns.ts";
-import { objectOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { alignColumns, cellAt, cellText, harmless, mergeColumns, placesIn } from "./merged-table.ts";
 import type { Table, TableColumn, TableRow } from "./merged-table.ts";
 import { titleOf } from "./served-types.ts";
 import type { ServedType } from "./served-types.ts";
 import { CACHED_FROM_CLUSTER } from "@flotilla/karmada";
+import { objectOf } from "@flotilla/base";
 
 /** The objects of one type on one cluster. */
 interface PlaceTable extends Table {

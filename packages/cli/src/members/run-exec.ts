@@ -1,4 +1,5 @@
 /** Implements `flotilla exec`: finds the pod, and runs the command there. */
+import { missingText, named, nowhere } from "./outcome.ts";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { HubConnection } from "../command.ts";
 import type { Output } from "../output.ts";
@@ -7,7 +8,6 @@ import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import { failureLine } from "./each-place.ts";
 import { execute } from "./exec-session.ts";
-import { missingText, named, nowhere } from "./outcome.ts";
 import { findPlaces, readNames } from "./members-places.ts";
 import type { Place } from "./members-places.ts";
 import { findPods } from "./pods.ts";

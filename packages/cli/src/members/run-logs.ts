@@ -2,6 +2,7 @@
  * Implements `flotilla logs`: finds the containers on all members and prints their logs, one after the other or as
  * lines arrive.
  */
+import { missingText, named, nowhere } from "./outcome.ts";
 import { FlotillaError, UsageError, defined } from "@flotilla/base";
 import type { Timer } from "@flotilla/base";
 import { queryText } from "@flotilla/client";
@@ -14,7 +15,6 @@ import { createDiscovery } from "./discovery.ts";
 import { failureLine, reasonOf } from "./each-place.ts";
 import { checkSelectors } from "./flags.ts";
 import { createLineSplitter } from "./line-splitter.ts";
-import { missingText, named, nowhere } from "./outcome.ts";
 import { findPlaces, readNames } from "./members-places.ts";
 import { findPods } from "./pods.ts";
 import type { FoundPod } from "./pods.ts";

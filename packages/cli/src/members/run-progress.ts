@@ -3,7 +3,7 @@ import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { RUN_TO_COMPLETION } from "@flotilla/flotilla";
-import { objectOf } from "./json-parts.ts";
+import { objectOf } from "@flotilla/base";
 
 /** The conditions and phases of kinds that have succeeded. */
 const COMPLETE = ["Complete", "Completed", "SuccessCriteriaMet"];

@@ -1,8 +1,8 @@
 /** Summarizes an object of any kind in a few lines. Pure. */
-import { isObject } from "@flotilla/base";
+import { isObject, textOf, textsOf, objectOf, objectsOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
-import { objectOf, objectsOf, scalarText, textOf, textsOf } from "./json-parts.ts";
+import { scalarText } from "./json-parts.ts";
 
 export interface ObjectSummary {
   created: string;

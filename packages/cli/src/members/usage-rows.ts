@@ -8,7 +8,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { Quantity } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { objectOf, objectsOf, textOf } from "./json-parts.ts";
+import { textOf, objectOf, objectsOf } from "@flotilla/base";
 
 export interface Usage {
   cluster: string;

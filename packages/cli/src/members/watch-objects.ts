@@ -2,7 +2,7 @@
  * Watches one type on many clusters. A lost cluster is reported once, retried with growing pauses, and reported when it
  * is back; the others continue. Changes in between are shown then, and unchanged objects are not repeated.
  */
-import { FlotillaError, isObject, sleep, omitZero } from "@flotilla/base";
+import { FlotillaError, isObject, sleep, omitZero, textOf, objectOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { queryText } from "@flotilla/client";
 import { ApiError, isExpired } from "@flotilla/apimachinery";
@@ -11,7 +11,6 @@ import { open } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import type { Discovery } from "./discovery.ts";
 import { reasonOf } from "./each-place.ts";
-import { objectOf, textOf } from "./json-parts.ts";
 import { createLineSplitter } from "./line-splitter.ts";
 import type { Place } from "./members-places.ts";
 import { collectionPath, MAX_OBJECTS, readList } from "./read-objects.ts";

@@ -3,7 +3,6 @@ import type { Clock, JsonObject } from "@flotilla/base";
 import { formatYaml } from "@flotilla/apimachinery";
 import type { Output } from "../output.ts";
 import { fitColumns, hiddenNote } from "./fit-columns.ts";
-import { objectOf, objectsOf, textOf } from "./json-parts.ts";
 import type { PrintFormat } from "./print-format.ts";
 import { headerOf, marked, nameLine, rowCells, shownColumns } from "./render-get.ts";
 import type { TableStyle } from "./render-get.ts";
@@ -11,6 +10,7 @@ import { alignColumns, cellText, placesIn, readTable } from "./merged-table.ts";
 import type { TableColumn } from "./merged-table.ts";
 import type { Terminal } from "../terminal.ts";
 import type { WatchedEvent, Watching } from "./watch-objects.ts";
+import { textOf, objectOf, objectsOf } from "@flotilla/base";
 
 export interface WatchPrinterOptions {
   withNamespace: boolean;

@@ -5,7 +5,7 @@ import { candidateOfBinding, copiesOf } from "../health/candidates.ts";
 import { afflictedMembers, causesOf, idOf, lookAtPods } from "../health/look-at-pods.ts";
 import { joinCauses } from "../health/name-members.ts";
 import type { LookOptions } from "../health/look-at-pods.ts";
-import { titleOf } from "./drain-progress.ts";
+import { referenceTitle } from "@flotilla/apimachinery";
 
 /** In one line. */
 const MAX_CAUSES = 3;
@@ -25,7 +25,7 @@ export async function readDrainCauses(
     if (!candidate) return [];
     // The copy that leaves is not a replacement.
     const copies = candidate.copies.filter(({ cluster }) => cluster !== member);
-    return [{ candidate: { ...candidate, copies }, resource: titleOf(binding.spec.resource) }];
+    return [{ candidate: { ...candidate, copies }, resource: referenceTitle(binding.spec.resource) }];
   });
   const copies = copiesOf(candidates.map(({ candidate }) => candidate));
   const { reports } = await lookAtPods(copies, { ...tools, places: undefined });

@@ -1,5 +1,5 @@
 /** What a drain of a member waits for: bindings and copies that are still there, and what keeps them. Pure. */
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, referenceTitle } from "@flotilla/apimachinery";
 import { defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { DRAIN_TAINT, HEALTHY, isFinishedRun, leaveNote, leavesOnDrain, toleratesTaint } from "@flotilla/flotilla";
@@ -44,7 +44,7 @@ export function remainingOn(
   }
   return bindings.flatMap((binding): Remaining[] => {
     const { kind, metadata, spec } = binding;
-    const resource = titleOf(spec.resource);
+    const resource = referenceTitle(spec.resource);
     const note = leaveNote(binding);
     const task = spec.gracefulEvictionTasks?.find(({ fromCluster }) => fromCluster === member);
     if (task) {
@@ -86,7 +86,7 @@ export function claimsLeaving(member: string, bindings: readonly Binding[]): str
   return bindings.flatMap(({ metadata, spec }) => {
     const users = (spec.requiredBy ?? []).filter(({ clusters }) => clusters?.some(({ name }) => name === member));
     const isLeft = leaving.has(idOf(metadata)) || (users.length > 0 && users.every((user) => leaving.has(idOf(user))));
-    return spec.resource.kind === "PersistentVolumeClaim" && isLeft ? [titleOf(spec.resource)] : [];
+    return spec.resource.kind === "PersistentVolumeClaim" && isLeft ? [referenceTitle(spec.resource)] : [];
   });
 }
 
@@ -179,7 +179,7 @@ export function copiesOn(
         metadata?: { namespace?: string; name?: string };
       };
       return {
-        resource: titleOf({ kind, namespace: metadata.namespace, name: metadata.name ?? "" }),
+        resource: referenceTitle({ kind, namespace: metadata.namespace, name: metadata.name ?? "" }),
         reason: isReachable
           ? `its copy is not deleted on ${member} yet`
           : `${member} is unreachable, and runs its copy until it is back`,
@@ -191,12 +191,4 @@ export function copiesOn(
 function unhealthyOf({ status }: Binding): string | undefined {
   const condition = findCondition(status?.conditions, HEALTHY);
   return condition && condition.status !== "True" ? condition.message || condition.reason : undefined;
-}
-
-export function titleOf({
-  kind,
-  namespace,
-  name,
-}: Pick<Binding["spec"]["resource"], "kind" | "namespace" | "name">): string {
-  return `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 }

@@ -2,11 +2,11 @@
 import { FlotillaError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { typesOfHub } from "../members/types-of-hub.ts";
-import { findPolicyParts, servedKindsOf, titleOf } from "../health/ineffective-parts.ts";
+import { findPolicyParts, servedKindsOf } from "../health/ineffective-parts.ts";
 import type { Policy } from "../health/ineffective-parts.ts";
 import { readTiedObjects } from "../health/tied-objects.ts";
-import { isForbidden } from "../members/members-places.ts";
 import type { Ineffective, UnhealthySummary } from "./fleet-status.ts";
+import { referenceTitle, isForbidden } from "@flotilla/apimachinery";
 
 /** What of a policy decides whether its parts have an effect. */
 export function slimPolicy({ apiVersion, kind, metadata, spec, status }: Policy): Policy {
@@ -36,7 +36,9 @@ export async function readIneffective(question: IneffectiveQuestion): Promise<In
   if (policies.length === 0) return { parts: 0, policies: 0 };
   // The policies that are listed as unhealthy for this reason.
   const misdirecting = new Set(
-    unhealthy.worst.filter(({ problem }) => problem === "policy without members").map((object) => titleOf(object)),
+    unhealthy.worst
+      .filter(({ problem }) => problem === "policy without members")
+      .map((object) => referenceTitle(object)),
   );
   try {
     const types = await typesOfHub(client, signal);

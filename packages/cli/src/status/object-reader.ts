@@ -1,10 +1,9 @@
 /** Reads objects of the hub page by page, and counts them by kind. */
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { eachObject } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { isForbidden } from "../members/members-places.ts";
 
 interface Where {
   namespace?: string | undefined;

@@ -21,7 +21,7 @@ import {
   OcmPlacement,
 } from "@flotilla/ocm";
 import { APIService, Deployment, Event, Lease, Namespace } from "@flotilla/kubernetes";
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
@@ -61,7 +61,7 @@ import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
 import { reportQuota } from "../health/federated-quotas.ts";
 import { createReleaseCollector } from "../health/collect-releases.ts";
-import { isForbidden, placeOf } from "../members/members-places.ts";
+import { placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
 const COMPONENT_NAMESPACES = [KARMADA_SYSTEM_NAMESPACE, OCM_HUB_NAMESPACE];

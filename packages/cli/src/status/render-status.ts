@@ -7,7 +7,7 @@ import { splitNotChecked } from "../health/not-checked.ts";
 import type { Paint } from "../paint.ts";
 import { plain } from "../paint.ts";
 import { renderTable } from "../text-table.ts";
-import { displayWidth, shorten, wrapWords } from "../text-layout.ts";
+import { displayWidth, shorten, wrapWords, counted } from "../text-layout.ts";
 import type { FleetStatus, MemberStatus, RunStatus, UnhealthySummary, WorkloadStatus } from "./fleet-status.ts";
 import { someOfEach } from "./unhealthy.ts";
 import { UNCLAIMED } from "./unselected.ts";
@@ -152,8 +152,6 @@ function renderObjects({ objects }: FleetStatus): string[] {
     ].join(", "),
   ];
 }
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** The kinds of members; a user who may not list one of them does not see all members. */
 const MEMBER_KINDS = ["clusters", "managedclusters"];

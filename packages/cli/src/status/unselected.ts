@@ -2,14 +2,13 @@
  * Workloads of the hub that no policy has claimed. They run nowhere, which is often a mistake in a selector, and may be
  * intended.
  */
-import { HUB, isNotFound } from "@flotilla/apimachinery";
+import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import { eachObject } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { CLUSTER_POLICY_ID, isReservedNamespace, POLICY_ID } from "@flotilla/karmada";
 import { kubernetesWorkloads } from "@flotilla/kubernetes";
 import { OCM_HUB_NAMESPACE, OCM_NAMESPACE } from "@flotilla/ocm";
 import { kruiseWorkloads } from "@flotilla/openkruise";
-import { isForbidden } from "../members/members-places.ts";
 import { idOf } from "../members/served-types.ts";
 import type { Unselected } from "./fleet-status.ts";
 

@@ -5,10 +5,9 @@ import { isJobFinished, Job, kubernetesWorkloads, Pod } from "@flotilla/kubernet
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
-import { isObject } from "@flotilla/base";
+import { isObject, numberOf, textOf, objectOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { findCondition, isConditionTrue, parseApiVersion } from "@flotilla/apimachinery";
-import { objectOf, textOf } from "../members/json-parts.ts";
 import type { ReleaseStatus } from "../health/collect-releases.ts";
 import { isLeftByPolicy } from "../health/lost-targets.ts";
 import type { RunStatus, WorkloadStatus } from "./fleet-status.ts";
@@ -186,8 +185,6 @@ function isTrue(conditions: unknown, type: string): boolean {
     conditions.some((each) => isObject(each) && each["type"] === type && each["status"] === "True")
   );
 }
-
-const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
 /** A dependency has no clusters of its own; it is on those of its dependents. */
 function placementOf({ spec, status }: DeepReadonly<ResourceBinding>, isRun: boolean): string {

@@ -7,7 +7,7 @@
  */
 import { unionOf } from "@flotilla/apimachinery";
 import type { FieldSet, ManagedFieldsEntry } from "@flotilla/apimachinery";
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, isObject, isWithoutKeys, ownOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { holdsIn } from "./matches-desired.ts";
 
@@ -46,7 +46,7 @@ export function findDrift(
   ): void {
     if (isObject(wanted) && isObject(shown)) {
       for (const key of Object.keys(wanted))
-        visit(wanted[key], ownValue(shown, key), below(own, `f:${key}`, known), below(known, `f:${key}`, known), [
+        visit(wanted[key], ownOf(shown, key), below(own, `f:${key}`, known), below(known, `f:${key}`, known), [
           ...steps,
           `f:${key}`,
         ]);
@@ -71,13 +71,13 @@ export function findDrift(
     steps: readonly string[],
   ): void {
     const stepOf = (item: unknown): string =>
-      `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownValue(item, key)])))}`;
+      `k:${JSON.stringify(Object.fromEntries(keys.map((key) => [key, ownOf(item, key)])))}`;
     const byStep = new Map(shown.map((item) => [stepOf(item), item]));
     for (const item of wanted) {
       // Only an element whose key is incomplete needs a search.
       const match =
         byStep.get(stepOf(item)) ??
-        (keys.every((key) => ownValue(item, key) !== undefined)
+        (keys.every((key) => ownOf(item, key) !== undefined)
           ? undefined
           : shown.find((other) => isSameElement(item, other, keys)));
       const step = stepOf(match ?? item);
@@ -121,26 +121,18 @@ const formatKey = (key: JsonObject): string =>
     .join(",");
 /** An entry that lists nothing owns nothing. */
 const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined =>
-  isObject(fieldsV1) && !isWhole(fieldsV1) ? fieldsV1 : undefined;
-const ownValue = (object: unknown, key: string): unknown =>
-  isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
-
+  isObject(fieldsV1) && !isWithoutKeys(fieldsV1) ? fieldsV1 : undefined;
 /**
  * Everything below an atomically owned field is owned with it. A map of which only the map itself is owned looks the
  * same; the two are distinguished by whether another manager owns something in it.
  */
 function below(set: FieldSet | undefined, step: string, known: FieldSet | undefined): FieldSet | undefined {
   if (set === undefined) return undefined;
-  if (isWhole(set)) return known !== undefined && isWhole(known) ? set : undefined;
+  if (isWithoutKeys(set)) return known !== undefined && isWithoutKeys(known) ? set : undefined;
   return Object.hasOwn(set, step) ? (set[step] as FieldSet) : undefined;
 }
 
-function isWhole(set: FieldSet): boolean {
-  for (const _key in set) return false;
-  return true;
-}
-
-const isMember = (set: FieldSet): boolean => isWhole(set) || Object.hasOwn(set, ".");
+const isMember = (set: FieldSet): boolean => isWithoutKeys(set) || Object.hasOwn(set, ".");
 
 function ownerOf(entries: readonly Entry[], steps: readonly string[], all: FieldSet | undefined): FieldDrift["by"] {
   let newest: Entry | undefined;
@@ -181,7 +173,7 @@ function isOfValues(set: FieldSet | undefined): boolean {
 /** The server defaults a key that a manifest omits, such as the protocol of a port. */
 function isSameElement(wanted: unknown, shown: unknown, keys: readonly string[]): boolean {
   return keys.every((key) => {
-    const value = ownValue(wanted, key);
-    return value === undefined || equalJson(value, ownValue(shown, key));
+    const value = ownOf(wanted, key);
+    return value === undefined || equalJson(value, ownOf(shown, key));
   });
 }

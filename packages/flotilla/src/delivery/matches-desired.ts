@@ -1,5 +1,5 @@
 /** Compares desired and observed state. Pure. */
-import { isObject } from "@flotilla/base";
+import { isObject, isWithoutKeys } from "@flotilla/base";
 
 /**
  * Whether everything that `desired` specifies holds in `observed`. A member adds defaults and status, so additional
@@ -16,18 +16,12 @@ export function holdsIn(desired: unknown, observed: unknown): boolean {
     );
   }
   if (isObject(desired)) {
-    if (!isObject(observed)) return isEmpty(desired) && observed === undefined;
+    if (!isObject(observed)) return isWithoutKeys(desired) && observed === undefined;
     for (const key in desired) if (!holdsIn(desired[key], observed[key])) return false;
     return true;
   }
   // In a manifest, null means that a field has no value.
   return desired === null && observed === undefined;
-}
-
-/** Servers often drop an empty map or list; it specifies nothing. */
-function isEmpty(value: object): boolean {
-  for (const _key in value) return false;
-  return true;
 }
 
 /** A copy without the value at a dotted path, sharing the rest. */

@@ -1,11 +1,10 @@
 /** Fields that the member decides: those that the kind retains, and replicas that an autoscaler there sets. */
 import { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
 import { isObject } from "@flotilla/base";
-import { isNotFound } from "@flotilla/apimachinery";
+import { isNotFound, isForbidden } from "@flotilla/apimachinery";
 import { keyIn } from "./member-access.ts";
 import type { Manifest, MemberAccess, Task } from "./member-access.ts";
 import { groupKind } from "./observer.ts";
-import { isForbidden } from "./obstacles.ts";
 
 /** The manifest with the values that the member decides. */
 export async function retainFromMember(access: MemberAccess, task: Task, observed: Manifest): Promise<Manifest> {

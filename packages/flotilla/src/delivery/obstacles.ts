@@ -23,8 +23,6 @@ export function mayHaveArrived(error: unknown): boolean {
   return error instanceof UnreachableError && error.mayHaveArrived;
 }
 
-export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;
-
 /** Another manager owns a field that we want to change and may not take: a retry does not help. */
 export function isFieldConflict(error: unknown): boolean {
   return (

@@ -5,7 +5,7 @@
  */
 import { fieldSetDifference, hasField, singleField, unionOf } from "@flotilla/apimachinery";
 import type { FieldSet, KubernetesObject, ManagedFieldsEntry } from "@flotilla/apimachinery";
-import { equalJson, isObject, omitZero } from "@flotilla/base";
+import { equalJson, isObject, omitZero, ownOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { holdsIn } from "./matches-desired.ts";
 import { parseKey } from "./drift.ts";
@@ -82,17 +82,15 @@ export function planTakeover({
 }
 
 const fieldsOf = ({ fieldsV1 }: Entry): FieldSet | undefined => fieldsV1 as FieldSet | undefined;
-const childOf = (value: unknown, key: string): unknown =>
-  isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-const podTemplateOf = (object: unknown): unknown => childOf(childOf(object, "spec"), "template");
+const podTemplateOf = (object: unknown): unknown => ownOf(ownOf(object, "spec"), "template");
 
 /**
  * Splits the fields of an entry: those without pod template fields that the manifest does not specify, and those pod
  * template fields.
  */
 function splitPods(set: FieldSet | undefined, manifest: unknown): [FieldSet | undefined, FieldSet | undefined] {
-  const spec = childOf(set, "f:spec");
-  const template = childOf(spec, "f:template");
+  const spec = ownOf(set, "f:spec");
+  const template = ownOf(spec, "f:template");
   if (!isObject(set) || !isObject(spec) || !isObject(template)) return [set, undefined];
   const [stated, unstated] = splitStated(template, podTemplateOf(manifest));
   if (!unstated) return [set, undefined];
@@ -123,7 +121,7 @@ function splitStated(set: FieldSet, value: unknown): [FieldSet | undefined, Fiel
 }
 
 function elementAt(value: unknown, step: string): unknown {
-  if (step.startsWith("f:")) return childOf(value, step.slice("f:".length));
+  if (step.startsWith("f:")) return ownOf(value, step.slice("f:".length));
   if (!Array.isArray(value)) return undefined;
   if (!step.startsWith("k:")) return value;
   const key = parseKey(step);
@@ -131,7 +129,7 @@ function elementAt(value: unknown, step: string): unknown {
     key &&
     value.find((item) =>
       Object.entries(key).every(
-        ([name, wanted]) => childOf(item, name) === undefined || equalJson(childOf(item, name), wanted),
+        ([name, wanted]) => ownOf(item, name) === undefined || equalJson(ownOf(item, name), wanted),
       ),
     )
   );

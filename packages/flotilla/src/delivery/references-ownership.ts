@@ -10,6 +10,7 @@ import { APPLIED_DIGEST, deliveringWork, digestOf } from "./marks.ts";
 import type { Ownership, RemovalRequest, RemovalPlan } from "./ownership.ts";
 import { STOCK_AGENTS } from "./plan-takeover.ts";
 import { isHeldBy, otherHolders, plannedReferences, withReferences } from "./references.ts";
+import { objectTitle } from "@flotilla/apimachinery";
 
 type Manifest = DeepReadonly<KubernetesObject>;
 
@@ -35,13 +36,13 @@ export function references({ reference, isHeld, isDelivered }: ReferencesOwner):
       const work = deliveringWork(observed);
       if (work !== undefined)
         return (
-          `${placeOf(observed)} is delivered by the Karmada Work ${work}, and an object has one owner; remove it ` +
+          `${objectTitle(observed)} is delivered by the Karmada Work ${work}, and an object has one owner; remove it ` +
           "from that policy, or from this ManifestWork"
         );
       const [other] = otherHolders(observed, reference);
       const digest = digestIn(observed);
       if (!other || !isDelivered || digest === undefined || digest === digestIn(desired)) return undefined;
-      return `${placeOf(observed)} is also held by ${other.name}, which specifies other values and wrote last`;
+      return `${objectTitle(observed)} is also held by ${other.name}, which specifies other values and wrote last`;
     },
     withOwners(desired, observed) {
       // One manager serves several holders, so each apply names all of them.
@@ -93,9 +94,6 @@ function withoutReference({ metadata }: Manifest, { uid: holder }: OwnerReferenc
 }
 
 const digestIn = ({ metadata }: Manifest): string | undefined => metadata.annotations?.[APPLIED_DIGEST];
-const placeOf = ({ kind, metadata: { namespace, name } }: Manifest): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-
 /** Manifests are shared and immutable, and each is delivered several times until it settles: it is stamped once. */
 const stamped = new WeakMap<object, Manifest>();
 

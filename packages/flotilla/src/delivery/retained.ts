@@ -1,5 +1,5 @@
 /** Computes which part of a manifest is applied when the member decides some of its fields. Pure. */
-import { equalJson, isObject, setOwn } from "@flotilla/base";
+import { equalJson, isObject, setOwn, ownOf } from "@flotilla/base";
 import type { FieldSet } from "@flotilla/apimachinery";
 
 export interface Applied<T> {
@@ -35,8 +35,8 @@ export function withoutRetained<T>(
     const result: Record<string, unknown> = {};
     for (const key of Object.keys(value)) {
       const mine = value[key];
-      const theirs = own(kept, key);
-      const there = own(has, key);
+      const theirs = ownOf(kept, key);
+      const there = ownOf(has, key);
       if (isEmpty(mine) && isObject(theirs) && !isEmpty(theirs)) {
         if (isSame(theirs, there))
           left.push([...path, key], ...Object.keys(theirs).map((name) => [...path, key, name]));
@@ -53,7 +53,7 @@ export function withoutRetained<T>(
     }
     // What we applied before and no longer desire disappears with the apply, unless it is left to the member.
     for (const key of Object.keys(kept))
-      if (!Object.hasOwn(value, key) && kept[key] !== undefined) keep(result, key, kept[key], own(has, key), path);
+      if (!Object.hasOwn(value, key) && kept[key] !== undefined) keep(result, key, kept[key], ownOf(has, key), path);
     return result;
   }
   /** A value that is not ours: the member's, or one that the rule itself sets, possibly in a part of a map. */
@@ -71,9 +71,6 @@ export function withoutRetained<T>(
   // The compiler cannot verify that a part of T is still used as a T.
   return { wanted: visit(desired, retained, observed, [], owned) as T, left };
 }
-
-const own = (object: unknown, key: string): unknown =>
-  isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
 
 /** Lua has one empty table for lists and maps. */
 const isSame = (a: unknown, b: unknown): boolean => equalJson(a, b) || (isNothing(a) && isNothing(b));

@@ -1,7 +1,7 @@
 /** Creates an object on a member, or changes it where it differs from the desired state. */
 import { omitZero } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
-import { isAlreadyExists } from "@flotilla/apimachinery";
+import { isAlreadyExists, isForbidden } from "@flotilla/apimachinery";
 import type { FieldSet } from "@flotilla/apimachinery";
 import { withoutPath } from "./matches-desired.ts";
 import type { ApplyOutcome } from "./delivery.ts";
@@ -13,7 +13,6 @@ import { digestOf, isSameDelivery, RELEASED_FROM } from "./marks.ts";
 import { keyIn, readObject } from "./member-access.ts";
 import type { Manifest, MemberAccess, Task } from "./member-access.ts";
 import { retainFromMember } from "./member-replicas.ts";
-import { isForbidden } from "./obstacles.ts";
 import { planTakeover } from "./plan-takeover.ts";
 import { planPut } from "./put-object.ts";
 import { withReferences } from "./references.ts";

@@ -1,5 +1,4 @@
 /** Explains kinds that run once, such as Job: what a copy on another member runs, and what is wrong with a division. Pure. */
-import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { clusterNameOf } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
@@ -11,6 +10,7 @@ import type { Template } from "../propagation/templates/templates.ts";
 import { RERUN_JOBS } from "../flotilla-names.ts";
 import type { Problem } from "./explanation.ts";
 import type { Binding } from "./planned-binding.ts";
+import { specOf } from "../interpreter/release-reach.ts";
 
 /** What a new copy of a run that has begun on other members does; undefined for other kinds. */
 export function runNote(binding: Binding | undefined, manifest: Template): string | undefined {
@@ -91,9 +91,4 @@ function indexProblems(binding: Binding, template: Template): Problem[] {
       try: "let the Job run on one cluster (spread constraint by cluster with maxGroups: 1), or do not use the completion index",
     },
   ];
-}
-
-function specOf(object: Template): Readonly<Record<string, unknown>> {
-  const { spec } = object as { spec?: unknown };
-  return isObject(spec) ? spec : {};
 }

@@ -27,6 +27,7 @@ import type { Binding } from "./planned-binding.ts";
 import { placeOf as objectPlace } from "./snapshot.ts";
 import { DEPENDENCIES } from "@flotilla/karmada";
 import { UNMANAGED } from "../flotilla-names.ts";
+import { runsSomewhere } from "../propagation/bindings/runs-somewhere.ts";
 
 /**
  * Plans are keyed by `idOf` of their template; plans of dependencies are added or replaced. `objects` are all known
@@ -101,9 +102,6 @@ async function recordDependencies(
     return binding;
   }
 }
-
-const runsSomewhere = ({ spec }: Binding): boolean =>
-  Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
 
 function requirersOf(byPlace: ReadonlyMap<string, readonly Binding[]>, object: Template): Binding[] {
   const where = { apiVersion: object.apiVersion, kind: object.kind, namespace: object.metadata.namespace ?? "" };

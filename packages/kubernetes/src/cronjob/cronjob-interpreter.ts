@@ -1,8 +1,8 @@
 /** CronJob: each member runs its own schedule; the template shows all active runs and the latest schedule times. */
-import { omitEmpty } from "@flotilla/base";
+import { omitEmpty, textOf } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
-import { reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
+import { reportedStatuses, statusOf, withStatus } from "../interpreter/replica-status.ts";
 import { latestOf } from "../interpreter/times.ts";
 import type { PodTemplateShape, Workload } from "../interpreter/workload.ts";
 

@@ -3,7 +3,7 @@
  * are read as plain JSON, because members run different versions of a kind and may lack fields.
  */
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { objectOf } from "@flotilla/base";
 import type { DeepReadonly, Metric } from "@flotilla/base";
 
 /** Additional labels besides the object's namespace and name, and the value. */
@@ -28,9 +28,7 @@ export interface StateKind {
   readonly families: readonly StateFamily[];
 }
 
-const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
-
 export function viewOf(object: DeepReadonly<KubernetesObject>): StateView {
   const { spec, status } = object as { readonly spec?: unknown; readonly status?: unknown };
-  return { metadata: object.metadata, spec: fieldsOf(spec), status: fieldsOf(status) };
+  return { metadata: object.metadata, spec: objectOf(spec), status: objectOf(status) };
 }

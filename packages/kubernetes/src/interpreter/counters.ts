@@ -2,9 +2,9 @@
  * Status of third-party workloads. Their kinds are not typed here: fields that a member does not report are not
  * reflected, and a field that no member reports is removed from the template.
  */
-import { equalJson, isObject, type Json, type JsonObject } from "@flotilla/base";
+import { equalJson, isObject, type Json, type JsonObject, textOf } from "@flotilla/base";
 import type { StatusItem } from "./status-item.ts";
-import { countOf, statusOf, sumOf, textOf, type WithStatus } from "./replica-status.ts";
+import { countOf, statusOf, sumOf, type WithStatus } from "./replica-status.ts";
 import { TEMPLATE_GENERATION } from "./template-names.ts";
 
 export interface ReportedFields {

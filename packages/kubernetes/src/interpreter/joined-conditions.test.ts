@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { textOf } from "./replica-status.ts";
 import { joinConditions } from "./joined-conditions.ts";
+import { textOf } from "@flotilla/base";
 
 const template = { apiVersion: "example.io/v1", kind: "Widget", metadata: { name: "w" } };
 const ready = (clusterName: string, message: string, more: object = {}) => ({

@@ -1,6 +1,5 @@
 /** Merges load balancer addresses of several members into one list, deduplicated and sorted. */
-import { isObject, type Json, type JsonObject } from "@flotilla/base";
-import { textOf } from "./replica-status.ts";
+import { isObject, type Json, type JsonObject, textOf } from "@flotilla/base";
 
 /** `status.loadBalancer` of a Service or an Ingress over all members. */
 export function mergeLoadBalancers(statuses: readonly JsonObject[]): JsonObject {

@@ -4,11 +4,10 @@
  */
 import { decodedPart, formatQuantity, tryParseQuantity } from "@flotilla/apimachinery";
 import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, textOf } from "@flotilla/base";
 import { InterpretError } from "./interpret-error.ts";
 import type { ReplicaRequirements } from "./kind-interpreter.ts";
 import { podRequirements, type PodTemplate } from "./pod-requirements.ts";
-import { textOf } from "./replica-status.ts";
 
 type Owner = DeepReadonly<KubernetesObject>;
 

@@ -3,7 +3,7 @@
  * sum describes the template's newest generation.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { equalJson, isObject } from "@flotilla/base";
+import { equalJson, isObject, textOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError } from "./interpret-error.ts";
 import type { StatusItem } from "./status-item.ts";
@@ -177,8 +177,4 @@ export function countIn(object: WithStatus, field: string): number {
 
 export function countOf(value: unknown): number {
   return typeof value === "number" ? value : 0;
-}
-
-export function textOf(value: unknown): string {
-  return typeof value === "string" ? value : "";
 }

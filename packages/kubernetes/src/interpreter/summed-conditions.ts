@@ -2,11 +2,10 @@
  * Sums the members' conditions onto the template, so that clients that wait for a condition of the kind work on the hub
  * too. Karmada's rules have no conditions, so this is beside them: what the rules return stays as recorded.
  */
-import { isObject, type DeepReadonly, type JsonObject, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, omitZero, textOf } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { conditionsIn } from "./joined-conditions.ts";
 import type { StatusItem } from "./status-item.ts";
-import { textOf } from "./replica-status.ts";
 
 interface ConditionInput {
   /** The status as the rule of the kind aggregated it. */

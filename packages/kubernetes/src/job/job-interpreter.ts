@@ -3,11 +3,11 @@
  * changed again.
  */
 import { JOB_UID_LABEL, JOB_NAME_LABEL } from "../well-known-names.ts";
-import { isObject, type DeepReadonly, type JsonObject, defined, omitZero } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitZero, textOf } from "@flotilla/base";
 import { conditionsIn } from "../interpreter/joined-conditions.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import type { StatusItem } from "../interpreter/status-item.ts";
-import { int32SumOf, reportedStatuses, statusOf, textOf, withStatus } from "../interpreter/replica-status.ts";
+import { int32SumOf, reportedStatuses, statusOf, withStatus } from "../interpreter/replica-status.ts";
 import { withoutNames } from "../interpreter/without-fields.ts";
 import { earliestOf, latestOf } from "../interpreter/times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../interpreter/workload.ts";

@@ -1,7 +1,6 @@
 /** Whether the status of a Job, as a member reports it, says that the Job is over. */
-import { isObject, type JsonObject } from "@flotilla/base";
+import { isObject, type JsonObject, textOf } from "@flotilla/base";
 import { conditionsIn } from "../interpreter/joined-conditions.ts";
-import { textOf } from "../interpreter/replica-status.ts";
 
 /** The finish condition of a Job: the first Complete or Failed condition. */
 export function finishOf(status: JsonObject): string | undefined {

@@ -4,7 +4,8 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without-fields.ts";
-import { reportedStatuses, textOf, withStatus } from "../interpreter/replica-status.ts";
+import { reportedStatuses, withStatus } from "../interpreter/replica-status.ts";
+import { textOf } from "@flotilla/base";
 
 interface PersistentVolumeClaim extends KubernetesObject {
   spec?: { volumeName?: string };

@@ -1,8 +1,8 @@
 /** OpenKruise AdvancedCronJob: each member runs its own schedule of Jobs, BroadcastJobs or image pulls. */
-import { omitEmpty } from "@flotilla/base";
+import { omitEmpty, textOf } from "@flotilla/base";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { latestOf, podDependencies, reportedStatuses, statusOf, textOf, withStatus } from "@flotilla/kubernetes";
+import { latestOf, podDependencies, reportedStatuses, statusOf, withStatus } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 import { pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 

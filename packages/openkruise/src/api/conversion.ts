@@ -70,3 +70,6 @@ export function withoutProperties(schema: Schema, ...names: readonly string[]): 
     properties: Object.fromEntries(Object.entries(schema.properties ?? {}).filter(([name]) => !names.includes(name))),
   };
 }
+
+export const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean =>
+  apiVersion === "apps.kruise.io/v1alpha1";

@@ -3,7 +3,7 @@
  * refers to each member's own nodes and is kept, and so is an absent limit.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
 import {
   pickFields,
   podDependencies,
@@ -12,7 +12,6 @@ import {
   statusOf,
   sumOf,
   templateReplicas,
-  textOf,
   withSpecField,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";

@@ -1,10 +1,11 @@
 /** The metrics that kruise-state-metrics exports for a BroadcastJob. */
 import type { Fields, StateKind, StateView } from "@flotilla/kubernetes";
 import { BroadcastJob } from "./broadcastjob-kind.ts";
-import { familiesOf, fieldsOf, numberOf, textOf, generationOf, count } from "../metrics/state-families.ts";
+import { familiesOf, textOf, generationOf, count } from "../metrics/state-families.ts";
+import { objectOf, numberOf } from "@flotilla/base";
 
 const broadcastJob = familiesOf("broadcastjob");
-const completionOf = ({ spec }: StateView): Fields => fieldsOf(spec["completionPolicy"]);
+const completionOf = ({ spec }: StateView): Fields => objectOf(spec["completionPolicy"]);
 export const broadcastJobStates: StateKind = {
   kind: BroadcastJob,
   label: "broadcastjob",

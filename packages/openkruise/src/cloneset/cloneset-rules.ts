@@ -27,6 +27,7 @@ import {
 import { isHub, kruiseAdmission, rejectionOf } from "../api/webhook.ts";
 import { CloneSet } from "./cloneset-kind.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
+import { isAlpha } from "../api/conversion.ts";
 
 const PODS = { group: "", plural: "pods" };
 
@@ -37,8 +38,6 @@ export type AlphaStrategy = Rolling & { readonly type?: string };
 
 const MAX_INT32 = 2 ** 31 - 1;
 const POLICIES = ["ReCreate", "InPlaceIfPossible", "InPlaceOnly"];
-
-const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
 const completeCloneSet =
   (gates: FeatureGates) =>

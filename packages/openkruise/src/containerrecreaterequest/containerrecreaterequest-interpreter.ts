@@ -5,9 +5,9 @@
  * OpenKruise completes the spec on creation and rejects later changes, so the member's spec is kept.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty, textOf } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
+import { replaceStatus, reportedStatuses } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes } from "../interpreter/merged-status.ts";
 
 interface ContainerRecreateRequest extends KubernetesObject {

@@ -1,13 +1,14 @@
 /** The metrics that kruise-state-metrics exports for a ContainerRecreateRequest. */
 import type { StateKind, StateView } from "@flotilla/kubernetes";
 import { ContainerRecreateRequest } from "./containerrecreaterequest-kind.ts";
-import { familiesOf, fieldsOf, listOf } from "../metrics/state-families.ts";
+import { familiesOf } from "../metrics/state-families.ts";
+import { objectOf, listOf } from "@flotilla/base";
 
 const recreateRequest = familiesOf("containerrecreaterequest");
 const inPhase =
   (phase: string) =>
   ({ status }: StateView): number =>
-    listOf(status["containerRecreateStates"]).filter((each) => fieldsOf(each)["phase"] === phase).length;
+    listOf(status["containerRecreateStates"]).filter((each) => objectOf(each)["phase"] === phase).length;
 const isIn =
   (phase: string) =>
   ({ status }: StateView): number =>

@@ -25,12 +25,11 @@ import {
 } from "../api/template-rules.ts";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedDaemonSet } from "./daemonset-kind.ts";
+import { isAlpha } from "../api/conversion.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedDaemonSetSpec>;
 type Rolling = Read<AdvancedDaemonSetRollingUpdate>;
-
-const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
 function completeDaemonSet(set: Read<AdvancedDaemonSet>, review: Review<AdvancedDaemonSet>): Read<AdvancedDaemonSet> {
   return change(set, "spec", (given) => {

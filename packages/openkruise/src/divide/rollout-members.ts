@@ -3,9 +3,9 @@
  * divided. Reports come from `reflectStatus`: they name their stage and count the release's pods.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, textOf } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
-import { countOf, TEMPLATE_GENERATION, textOf } from "@flotilla/kubernetes";
+import { countOf, TEMPLATE_GENERATION } from "@flotilla/kubernetes";
 import { failedRollback } from "./failed-rollback.ts";
 import { keptByMember, borrowedTemplate } from "./kept-layers.ts";
 import {

@@ -3,8 +3,8 @@
  * member; it is copied undivided, because it is not known in advance where the matching pods run.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject } from "@flotilla/base";
-import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf } from "@flotilla/kubernetes";
+import { isObject, type JsonObject, textOf } from "@flotilla/base";
+import { countOf, podDependencies, replaceStatus, reportedStatuses } from "@flotilla/kubernetes";
 import type { KindInterpreter, ReferringContainer, StatusItem } from "@flotilla/kubernetes";
 import { jobTimes, sums } from "../interpreter/merged-status.ts";
 

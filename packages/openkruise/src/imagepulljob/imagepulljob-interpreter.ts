@@ -2,8 +2,8 @@
  * OpenKruise ImagePullJob: every member pulls an image to its own nodes; the template counts the nodes of the fleet.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject, omitEmpty } from "@flotilla/base";
-import { countOf, podDependencies, replaceStatus, reportedStatuses, textOf, withSpecField } from "@flotilla/kubernetes";
+import { isObject, type DeepReadonly, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, withSpecField } from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, Share, StatusItem } from "@flotilla/kubernetes";
 import { countsPerCluster, stayingOf } from "../divide/counted-pods.ts";
 import { addNames, jobTimes, sums } from "../interpreter/merged-status.ts";

@@ -1,6 +1,6 @@
 /** Merges per-member state for display: start and completion times of jobs, and names by cluster. */
-import { isObject, type Json, type JsonObject, omitZero } from "@flotilla/base";
-import { earliestOf, latestOf, reportedStatuses, sumOf, textOf } from "@flotilla/kubernetes";
+import { isObject, type Json, type JsonObject, omitZero, textOf } from "@flotilla/base";
+import { earliestOf, latestOf, reportedStatuses, sumOf } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 
 /** Limit for lists in a status: counters have the total, and members have the rest. */

@@ -11,9 +11,9 @@
  * User-defined rules get the statuses as reported.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, textOf } from "@flotilla/base";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
-import { countOf, textOf } from "@flotilla/kubernetes";
+import { countOf } from "@flotilla/kubernetes";
 import { countsRelease, UPDATED_COUNTERS } from "../divide/counted-release.ts";
 import { digestOf } from "../divide/release.ts";
 

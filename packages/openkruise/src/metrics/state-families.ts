@@ -1,18 +1,15 @@
 /** The metric families that kruise-state-metrics exports for every kind, and readers for the fields of its objects. */
-import { gauge, isObject } from "@flotilla/base";
+import { gauge, objectOf, numberOf, listOf } from "@flotilla/base";
 import type { Fields, Sample, StateFamily, StateView } from "@flotilla/kubernetes";
 
-export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
-export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-export const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 export const textOf = (value: unknown): string =>
   typeof value === "string" || typeof value === "number" ? String(value) : "";
 
 export const generationOf = ({ metadata }: StateView): number => metadata.generation ?? 0;
 export const replicasOf = ({ spec }: StateView): number =>
   typeof spec["replicas"] === "number" ? spec["replicas"] : 1;
-export const strategyOf = ({ spec }: StateView): Fields => fieldsOf(spec["updateStrategy"]);
-export const rollingOf = (view: StateView): Fields => fieldsOf(strategyOf(view)["rollingUpdate"]);
+export const strategyOf = ({ spec }: StateView): Fields => objectOf(spec["updateStrategy"]);
+export const rollingOf = (view: StateView): Fields => objectOf(strategyOf(view)["rollingUpdate"]);
 /** A number of the status; 0 if it is absent. */
 export const count =
   (field: string) =>
@@ -61,8 +58,8 @@ export function familiesOf(kind: string): {
         ({ status }) =>
           listOf(status["conditions"]).flatMap((each) =>
             STATUSES.map((value): Sample => [
-              [textOf(fieldsOf(each)["type"]), value.toLowerCase()],
-              fieldsOf(each)["status"] === value ? 1 : 0,
+              [textOf(objectOf(each)["type"]), value.toLowerCase()],
+              objectOf(each)["status"] === value ? 1 : 0,
             ]),
           ),
         "condition",

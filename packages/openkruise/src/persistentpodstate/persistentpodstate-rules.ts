@@ -4,7 +4,8 @@ import type { AnyAdmission, FieldError, Review } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import { kruiseAdmission } from "../api/webhook.ts";
 import { PersistentPodState } from "./persistentpodstate-kind.ts";
-import { isSameTarget, targetKindOf } from "./targets.ts";
+import { targetKindOf } from "./targets.ts";
+import { isSameTarget } from "../workloadspread/spread-targets.ts";
 
 function checkPodState({ object, oldObject, read }: Review<PersistentPodState>): FieldError[] {
   const { targetRef, requiredPersistentTopology, preferredPersistentTopology = [] } = object.spec;

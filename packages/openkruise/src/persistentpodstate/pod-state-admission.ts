@@ -6,7 +6,8 @@ import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 import { isPodInScope } from "../api/webhook-scope.ts";
 import { PersistentPodState } from "./persistentpodstate-kind.ts";
 import { returnPod } from "./return-pod.ts";
-import { isSameTarget, targetKindOf } from "./targets.ts";
+import { targetKindOf } from "./targets.ts";
+import { isSameTarget } from "../workloadspread/spread-targets.ts";
 
 export function createPodStateAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {

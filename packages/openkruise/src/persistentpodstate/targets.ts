@@ -23,6 +23,3 @@ export const targetKindOf = ({
   kind,
 }: Pick<TargetReference, "apiVersion" | "kind">): Kind<Target> | undefined =>
   TARGET_KINDS.find((one) => one.kind === kind && one.group === parseApiVersion(apiVersion).group);
-
-export const isSameTarget = (a: TargetReference, b: TargetReference): boolean =>
-  a.kind === b.kind && a.name === b.name && parseApiVersion(a.apiVersion).group === parseApiVersion(b.apiVersion).group;

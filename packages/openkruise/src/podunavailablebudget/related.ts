@@ -3,7 +3,7 @@ import { matchesLabels } from "@flotilla/apimachinery";
 import type { ReadonlyBudget } from "./budget-pod-state.ts";
 import { budgetSelector } from "./budget-scope.ts";
 import type { WorkloadRef } from "./budget-scope.ts";
-import { isSameWorkload } from "./workloads.ts";
+import { isSameTarget } from "../workloadspread/spread-targets.ts";
 
 /**
  * The first budget of the namespace that targets the workload or selects these labels. An empty selector selects
@@ -19,7 +19,7 @@ export function budgetFor(
     if (targetRef)
       return (
         workload !== undefined &&
-        isSameWorkload(workload, {
+        isSameTarget(workload, {
           apiVersion: targetRef.apiVersion ?? "",
           kind: targetRef.kind ?? "",
           name: targetRef.name ?? "",

@@ -35,12 +35,6 @@ export const SCALED_KINDS = [Deployment, StatefulSet, CloneSet, AdvancedStateful
 export const isKind = ({ group, kind }: Kind, ref: Pick<WorkloadRef, "apiVersion" | "kind">): boolean =>
   ref.kind === kind && parseApiVersion(ref.apiVersion).group === group;
 
-export const isSameWorkload = (
-  a: Pick<WorkloadRef, "apiVersion" | "kind" | "name">,
-  b: Pick<WorkloadRef, "apiVersion" | "kind" | "name">,
-): boolean =>
-  a.kind === b.kind && a.name === b.name && parseApiVersion(a.apiVersion).group === parseApiVersion(b.apiVersion).group;
-
 export interface Workloads {
   /** Undefined if it does not exist, is another one of that name, or is terminating. */
   find(

@@ -1,10 +1,10 @@
 /** A workload as kruise-rollout sees it: its revisions, how far it is, and how its partition is written. Pure. */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, textOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { IntOrString } from "@flotilla/apimachinery/facts/scalars.ts";
-import { countOf, isReady, StatefulSet, textOf } from "@flotilla/kubernetes";
+import { countOf, isReady, StatefulSet, shortHash } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { AdvancedDaemonSet } from "../daemonset/daemonset-kind.ts";
@@ -56,9 +56,9 @@ export function readWorkload(
   const spec: DeepReadonly<JsonObject> = object.spec ?? {};
   const status: DeepReadonly<JsonObject> = object.status ?? {};
   const isDaemonSet = kind === "DaemonSet";
-  const updateRevision = shortRevision(textOf(status["updateRevision"]));
+  const updateRevision = shortHash(textOf(status["updateRevision"]));
   // A DaemonSet does not report the revision before.
-  const stableRevision = shortRevision(textOf(status["currentRevision"]));
+  const stableRevision = shortHash(textOf(status["currentRevision"]));
   const present = countOf(isDaemonSet ? status["currentNumberScheduled"] : status["replicas"]);
   const updated = countOf(isDaemonSet ? status["updatedNumberScheduled"] : status["updatedReplicas"]);
   const reported = status["updatedReadyReplicas"];
@@ -84,9 +84,6 @@ export function readWorkload(
     partition: partitionIn(spec),
   };
 }
-
-/** The hash at the end of the name of a revision. */
-const shortRevision = (name: string): string => name.slice(name.lastIndexOf("-") + 1);
 
 export const hasRevision = ({ metadata }: ReadonlyPod, revision: string): boolean =>
   metadata.deletionTimestamp === undefined &&

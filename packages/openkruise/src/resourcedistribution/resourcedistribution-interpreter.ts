@@ -3,16 +3,8 @@
  * the namespaces of the fleet. Its conditions report failures, so each is True if it is True on any member.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type JsonObject, omitZero } from "@flotilla/base";
-import {
-  aggregateFields,
-  conditionsIn,
-  countOf,
-  isObserved,
-  latestOf,
-  reflectFields,
-  textOf,
-} from "@flotilla/kubernetes";
+import { isObject, type JsonObject, omitZero, textOf } from "@flotilla/base";
+import { aggregateFields, conditionsIn, countOf, isObserved, latestOf, reflectFields } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { addNames } from "../interpreter/merged-status.ts";
 

@@ -4,7 +4,7 @@
  * message names the cluster.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type Json, type JsonObject, defined } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, defined, textOf } from "@flotilla/base";
 import {
   countOf,
   isObserved,
@@ -12,7 +12,6 @@ import {
   pickFields,
   reflectFields,
   replaceStatus,
-  textOf,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 

@@ -5,7 +5,7 @@
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import { compareText, formatTime, omitZero, omitEmpty } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
-import { isActive } from "@flotilla/kubernetes";
+import { isActive, isSidecar } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
@@ -16,7 +16,6 @@ import {
   WORKING_CONTAINER_ANNOTATION,
   injectedSets,
   isHotUpgrade,
-  isNativeSidecar,
   sidecarNames,
   withAnnotations,
 } from "./sidecarset-names.ts";
@@ -116,7 +115,7 @@ function withSidecars(
       Object.assign(notes, hotAnnotations(container.name), { [WORKING_CONTAINER_ANNOTATION]: formatWorking(working) });
     };
     for (const container of spec.initContainers ?? [])
-      inject(container, initContainers, isNativeSidecar(container) && isHotUpgrade(container));
+      inject(container, initContainers, isSidecar(container) && isHotUpgrade(container));
     for (const container of spec.containers ?? []) inject(container, containers, isHotUpgrade(container));
     if ((spec.initContainers?.length ?? 0) + (spec.containers?.length ?? 0) === 0) continue;
     const record: SidecarRecord = {

@@ -21,8 +21,9 @@ import {
 } from "@flotilla/apimachinery";
 import type { Quantity } from "@flotilla/apimachinery";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
-import { SidecarError, isNativeSidecar } from "./sidecarset-names.ts";
+import { SidecarError } from "./sidecarset-names.ts";
 import type { ReadonlyContainer, ReadonlySidecarSet, SidecarContainer } from "./sidecarset-names.ts";
+import { isSidecar } from "@flotilla/kubernetes";
 
 type Policy = NonNullable<SidecarContainer["resourcesPolicy"]>;
 type ResourceName = "cpu" | "memory";
@@ -71,7 +72,7 @@ function targetContainers(
   const sidecars = new Set(
     sets.flatMap((set) => [...(set.spec.initContainers ?? []), ...(set.spec.containers ?? [])].map(({ name }) => name)),
   );
-  const running = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])];
+  const running = [...(spec.initContainers ?? []).filter(isSidecar), ...(spec.containers ?? [])];
   try {
     const pattern = compilePattern(names);
     // The pod is not validated yet: all its names together may take no more work than one text.

@@ -1,22 +1,14 @@
 /** The metrics that kruise-state-metrics exports for a SidecarSet. */
 import type { Fields, Sample, StateKind, StateView } from "@flotilla/kubernetes";
 import { SidecarSet } from "./sidecarset-kind.ts";
-import {
-  familiesOf,
-  fieldsOf,
-  listOf,
-  shareOf,
-  textOf,
-  generationOf,
-  strategyOf,
-  count,
-} from "../metrics/state-families.ts";
+import { familiesOf, shareOf, textOf, generationOf, strategyOf, count } from "../metrics/state-families.ts";
+import { objectOf, listOf } from "@flotilla/base";
 
 /** One sample per distinct value among the containers. */
 const ofContainers =
   (read: (container: Fields) => unknown) =>
   ({ spec }: StateView): readonly Sample[] =>
-    once(listOf(spec["containers"]).map((container) => textOf(read(fieldsOf(container)))));
+    once(listOf(spec["containers"]).map((container) => textOf(read(objectOf(container)))));
 const once = (values: readonly string[]): readonly Sample[] =>
   Array.from(new Set(values), (value): Sample => [[value], 0]);
 
@@ -68,19 +60,19 @@ export const sidecarSetStates: StateKind = {
     sidecarSet.family(
       "spec_containers_strategy_type",
       "The upgrade type of sidecars, as a label; the value is 0.",
-      ofContainers(({ upgradeStrategy }) => fieldsOf(upgradeStrategy)["upgradeType"]),
+      ofContainers(({ upgradeStrategy }) => objectOf(upgradeStrategy)["upgradeType"]),
       "strategy_type",
     ),
     sidecarSet.family(
       "spec_containers_strategy_hotupgradeemptyimage",
       "The image used during a hot upgrade, as a label; the value is 0.",
-      ofContainers(({ upgradeStrategy }) => fieldsOf(upgradeStrategy)["hotUpgradeEmptyImage"]),
+      ofContainers(({ upgradeStrategy }) => objectOf(upgradeStrategy)["hotUpgradeEmptyImage"]),
       "hotupgradeemptyimage",
     ),
     sidecarSet.family(
       "spec_containers_volumepolicy",
       "Whether sidecars share volumes, as a label; the value is 0.",
-      ofContainers(({ shareVolumePolicy }) => fieldsOf(shareVolumePolicy)["type"]),
+      ofContainers(({ shareVolumePolicy }) => objectOf(shareVolumePolicy)["type"]),
       "volumepolicy",
     ),
   ],

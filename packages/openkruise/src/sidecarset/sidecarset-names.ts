@@ -5,6 +5,7 @@ import type { SidecarSet } from "./sidecarset-kind.ts";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
+import { isSidecar } from "@flotilla/kubernetes";
 
 export type ReadonlySidecarSet = DeepReadonly<SidecarSet>;
 export type SidecarContainer = DeepReadonly<SidecarContainerFacts>;
@@ -31,8 +32,6 @@ export const otherVersionAnnotation = (container: string): string => `versionalt
 
 export const isHotUpgrade = ({ upgradeStrategy }: SidecarContainer): boolean =>
   upgradeStrategy?.upgradeType === "HotUpgrade";
-/** An init container with restartPolicy Always is a native Kubernetes sidecar. */
-export const isNativeSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 export const isInjectedContainer = ({ env }: ReadonlyContainer): boolean =>
   env?.find(({ name }) => name === INJECTED_VARIABLE)?.value === "true";
 
@@ -48,9 +47,7 @@ export function injectedSets({ metadata }: ReadonlyPod): string[] {
 
 /** The names of a set's sidecars that an in-place update covers, sorted. */
 export function sidecarNames({ spec }: ReadonlySidecarSet): string[] {
-  const names = [...(spec.initContainers ?? []).filter(isNativeSidecar), ...(spec.containers ?? [])].map(
-    ({ name }) => name,
-  );
+  const names = [...(spec.initContainers ?? []).filter(isSidecar), ...(spec.containers ?? [])].map(({ name }) => name);
   return [...new Set(names)].toSorted();
 }
 

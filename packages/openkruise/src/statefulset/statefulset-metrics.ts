@@ -3,7 +3,6 @@ import type { Sample, StateKind } from "@flotilla/kubernetes";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import {
   familiesOf,
-  listOf,
   shareOf,
   textOf,
   generationOf,
@@ -12,6 +11,7 @@ import {
   rollingOf,
   count,
 } from "../metrics/state-families.ts";
+import { listOf } from "@flotilla/base";
 
 /**
  * A range such as `3-5` represents each ordinal in it. The bound is far above realistic reservations and limits the

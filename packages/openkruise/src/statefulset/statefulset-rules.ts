@@ -39,6 +39,7 @@ import {
 import { kruiseAdmission } from "../api/webhook.ts";
 import { AdvancedStatefulSet } from "./statefulset-kind.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
+import { isAlpha } from "../api/conversion.ts";
 
 type Read<T> = DeepReadonly<T>;
 type Spec = Read<AdvancedStatefulSetSpec>;
@@ -48,8 +49,6 @@ type Rolling = Read<AdvancedStatefulSetRollingUpdate>;
 const IN_PLACE_READY = "InPlaceUpdateReady";
 const MAX_MIN_READY_SECONDS = 300;
 const AT_ROLLING = "spec.updateStrategy.rollingUpdate";
-
-const isAlpha = ({ apiVersion }: { readonly apiVersion: string }): boolean => apiVersion === "apps.kruise.io/v1alpha1";
 
 const completeStatefulSet =
   (gates: FeatureGates) =>

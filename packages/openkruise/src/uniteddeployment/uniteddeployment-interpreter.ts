@@ -2,7 +2,7 @@
  * OpenKruise UnitedDeployment: one workload over several subsets. The pod template is nested in the template of each
  * subset's workload; a bare pod template, as in some manuals, is accepted as well.
  */
-import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty, textOf } from "@flotilla/base";
 import { divideSubsets, type SubsetWorkload } from "./divide-subsets.ts";
 import {
   aggregateFields,
@@ -12,7 +12,6 @@ import {
   reflectFields,
   reportedStatuses,
   templateReplicas,
-  textOf,
   withSpecField,
   withStatus,
 } from "@flotilla/kubernetes";

@@ -3,7 +3,7 @@
  * v1alpha1 and with the fields that Go always serializes.
  */
 import { UnitedDeployment } from "./uniteddeployment-kind.ts";
-import { isObject, required, defined } from "@flotilla/base";
+import { isObject, required, defined, objectOf } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { inRevisionOrder, podTemplateData } from "@flotilla/kubernetes";
 import type { ReadonlyRevision, RevisionFormat } from "@flotilla/kubernetes";
@@ -75,8 +75,6 @@ function claimWithZeros(claim: Json): Json {
     spec: { resources: {}, ...objectOf(spec) },
   };
 }
-
-const objectOf = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});
 
 /**
  * The oldest revisions beyond the limit, without those in use: the limit counts these too, unlike in Kubernetes' own

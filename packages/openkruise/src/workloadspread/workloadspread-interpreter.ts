@@ -3,7 +3,7 @@
  * subset without a limit is missing -1 pods, and so is its sum. Pods in creation or deletion are left out: they change
  * with every pod and last only seconds.
  */
-import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty } from "@flotilla/base";
+import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
 import {
   countOf,
   isObserved,
@@ -11,7 +11,6 @@ import {
   reflectFields,
   replaceStatus,
   statusOf,
-  textOf,
 } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { concernOf } from "../interpreter/concern.ts";

@@ -1,7 +1,8 @@
 /** The metrics that kruise-state-metrics exports for a WorkloadSpread. */
 import type { Sample, StateKind, StateView } from "@flotilla/kubernetes";
 import { WorkloadSpread } from "./workloadspread-kind.ts";
-import { familiesOf, fieldsOf, listOf, numberOf, textOf, generationOf } from "../metrics/state-families.ts";
+import { familiesOf, textOf, generationOf } from "../metrics/state-families.ts";
+import { objectOf, numberOf, listOf } from "@flotilla/base";
 
 const workloadSpread = familiesOf("workloadspread");
 /** The subset label, which upstream omits: without it the subsets of one object could not be distinguished. */
@@ -9,8 +10,8 @@ const ofSubsets =
   (field: string) =>
   ({ status }: StateView): readonly Sample[] =>
     listOf(status["subsetStatuses"]).map((each): Sample => [
-      [textOf(fieldsOf(each)["name"])],
-      numberOf(fieldsOf(each)[field]),
+      [textOf(objectOf(each)["name"])],
+      numberOf(objectOf(each)[field]),
     ]);
 export const workloadSpreadStates: StateKind = {
   kind: WorkloadSpread,
@@ -30,7 +31,7 @@ export const workloadSpreadStates: StateKind = {
     workloadSpread.family(
       "spec_strategy_type",
       "The schedule strategy, as a label; the value is 0.",
-      ({ spec }) => [[[textOf(fieldsOf(spec["scheduleStrategy"])["type"])], 0]],
+      ({ spec }) => [[[textOf(objectOf(spec["scheduleStrategy"])["type"])], 0]],
       "strategy_type",
     ),
   ],

@@ -2,7 +2,7 @@
  * The Works of one workload, which report delivery and drift. They change rarely, so they are read with each change of the
  * binding, at most once a second.
  */
-import { ApiError, HUB } from "@flotilla/apimachinery";
+import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly, Timer } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { BINDING_ID, CLUSTER_BINDING_ID, executionNamespace, Work } from "@flotilla/karmada";
@@ -96,5 +96,3 @@ function workSelector(binding: DeepReadonly<ResourceBinding> | undefined): strin
   const label = [BINDING_ID, CLUSTER_BINDING_ID].find((name) => labels[name] !== undefined);
   return label && `${label}=${labels[label]}`;
 }
-
-const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status.code === 403;

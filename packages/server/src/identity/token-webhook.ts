@@ -5,7 +5,7 @@
  */
 import { AUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import type { ExternalTokens } from "@flotilla/apiserver";
-import { createSemaphore, FlotillaError, isObject, messageOf } from "@flotilla/base";
+import { createSemaphore, FlotillaError, isObject, messageOf, textsOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log } from "@flotilla/base";
 
 /** Sends a JSON body, and resolves with the answer. */
@@ -118,10 +118,10 @@ export function outcomeOf(
   const { username, uid } = user;
   if (typeof username !== "string" || username === "")
     return { error: "the token webhook returned a user without a name" };
-  const groups = strings(user.groups);
+  const groups = textsOf(user.groups);
   const reserved = groups.find((group) => reservedGroups.includes(group));
   if (reserved !== undefined) return { error: `the group ${reserved} is reserved for the controllers of this server` };
-  const audiences = strings(status.audiences);
+  const audiences = textsOf(status.audiences);
   const shared =
     asked && audiences.length > 0 ? audiences.filter((audience) => asked.includes(audience)) : (asked ?? []);
   if (asked && shared.length === 0) return { error: "the token is not for the audiences of the request" };
@@ -136,8 +136,5 @@ export function outcomeOf(
   };
 }
 
-const strings = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
-
 const extraOf = (extra: JsonObject): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, strings(values)]));
+  Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, textsOf(values)]));

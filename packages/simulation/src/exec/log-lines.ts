@@ -8,6 +8,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { badRequest } from "@flotilla/apimachinery";
 import { scriptOf } from "../kubelet/script.ts";
 import { simulationProblems } from "../annotation-problems.ts";
+import { timeOf } from "../kubelet/container.ts";
 
 export interface LogLine {
   timeMs: number;
@@ -107,5 +108,3 @@ function linesOf(
   if (terminated) lines.push({ timeMs: untilMs, text: `stopped with exit code ${terminated.exitCode ?? 0}` });
   return lines;
 }
-
-const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));

@@ -196,4 +196,4 @@ export function terminatedOf({ state, containerID }: Status, exitCode: number, n
 
 const containerId = (uid: string, name: string, restartCount: number): string =>
   `containerd://${sha256(`${uid}/${name}/${restartCount}`)}`;
-const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));
+export const timeOf = (time: string | undefined): number => (time === undefined ? 0 : Date.parse(time));

@@ -1,8 +1,9 @@
 /** The conditions that a kubelet maintains on a pod. Conditions of other writers are preserved. Pure. */
-import type { Container, ContainerStatus, PodCondition, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
+import type { ContainerStatus, PodCondition, PodStatus } from "@flotilla/apimachinery/facts/core-v1.ts";
 import type { Pod } from "@flotilla/kubernetes";
 import { formatTime, omitZero } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { isSidecar } from "@flotilla/kubernetes";
 
 type Status = DeepReadonly<PodStatus>;
 type Condition = DeepReadonly<PodCondition>;
@@ -41,8 +42,6 @@ export function withConditions({ spec }: DeepReadonly<Pod>, status: Status, nowM
   ];
   return { ...status, conditions: mergeConditions(status.conditions ?? [], ours, nowMs) };
 }
-
-const isSidecar = ({ restartPolicy }: DeepReadonly<Container>): boolean => restartPolicy === "Always";
 
 /** Why not all containers are ready; undefined when they are. */
 function containersCondition(

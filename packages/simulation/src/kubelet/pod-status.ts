@@ -17,6 +17,7 @@ import { reportedImage } from "./images.ts";
 import { planResize, restartsForResize } from "./resize.ts";
 import { scriptOf } from "./script.ts";
 import type { ResizePlan, Room } from "./resize.ts";
+import { isSidecar } from "@flotilla/kubernetes";
 
 type ReadonlyPod = DeepReadonly<Pod>;
 type ReadonlyContainer = DeepReadonly<Container>;
@@ -43,8 +44,6 @@ export interface PodPlan {
   readonly dueMs?: number;
 }
 
-/** Sidecars do not keep a pod running; the pod is done when the other containers are done. */
-const isSidecar = ({ restartPolicy }: ReadonlyContainer): boolean => restartPolicy === "Always";
 const ENDLESS: Behaviour = { fault: undefined, runMs: undefined, exitCode: 0 };
 
 const byName = (statuses: readonly Item[] | undefined): Map<string, Item> =>

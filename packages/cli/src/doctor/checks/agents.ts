@@ -4,11 +4,12 @@ import { Lease } from "@flotilla/kubernetes";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 import { renewalsOf } from "../../health/renewals.ts";
 import type { Renewal } from "../../health/renewals.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface AgentFacts {
   /** Pull-mode members. */

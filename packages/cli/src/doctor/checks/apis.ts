@@ -5,9 +5,10 @@ import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface Use {
   apiVersion: string;

@@ -5,8 +5,9 @@ import type { DeepReadonly } from "@flotilla/base";
 import { reportAutoscaler, reportCron, targetOfAutoscaler, unreadMembers } from "../../health/autoscalers.ts";
 import { reportQuota } from "../../health/federated-quotas.ts";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 interface ScalingFacts {
   autoscalers: readonly DeepReadonly<FederatedHpa>[];

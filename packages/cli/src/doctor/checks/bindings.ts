@@ -2,16 +2,17 @@
 import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
-import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { findCondition, formatAge, referenceTitle } from "@flotilla/apimachinery";
 import { runsOnce } from "@flotilla/flotilla";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding, Moment } from "../doctor-check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { createLostTargets, isLeftByPolicy } from "../../health/lost-targets.ts";
 import type { PolicyRef } from "../../health/lost-targets.ts";
 import { leftBehind, noticesOf } from "../../health/notices.ts";
 import { suspensionsOf } from "../../health/suspensions.ts";
+import { counted } from "../../text-layout.ts";
 
 /** Bindings without a policy that are named; more are counted. */
 const MAX_NAMED = 3;
@@ -143,7 +144,7 @@ export function misdirectingPolicies({ bindings, joined }: BindingFacts, moment:
 function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
   const [first] = bindings;
   if (!first) return [];
-  const names = bindings.slice(0, MAX_NAMED).map(({ spec: { resource } }) => titleOf(resource));
+  const names = bindings.slice(0, MAX_NAMED).map(({ spec: { resource } }) => referenceTitle(resource));
   const more = bindings.length > MAX_NAMED ? ` and ${bindings.length - MAX_NAMED} more` : "";
   const withCopies = bindings.filter(hasCopies).length;
   const isOne = bindings.length === 1;
@@ -157,7 +158,7 @@ function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
   return [
     {
       severity: "problem",
-      about: isOne ? titleOf(first.spec.resource) : `${bindings.length} bindings without a policy`,
+      about: isOne ? referenceTitle(first.spec.resource) : `${bindings.length} bindings without a policy`,
       seen: `${remaining}${copies}`,
       fix: `Apply a policy that selects ${isOne ? "it" : "them"} again, or delete the binding${isOne ? "" : "s"}, which deletes copies on members.`,
       commands: bindings.slice(0, MAX_NAMED).map((binding) => {
@@ -172,13 +173,10 @@ function unselectedFindings(bindings: readonly Binding[]): DoctorFinding[] {
 
 const hasCopies = ({ spec }: Binding): boolean => Boolean(spec.clusters?.length);
 
-const titleOf = ({ kind, namespace, name }: Binding["spec"]["resource"]): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
-
 function findingOf(binding: Binding, seen: string): DoctorFinding {
   return {
     severity: "problem",
-    about: titleOf(binding.spec.resource),
+    about: referenceTitle(binding.spec.resource),
     seen,
     fix: "`flotilla why` lists the members, the reason for each, and what to change.",
     commands: [whyCommand(binding)],

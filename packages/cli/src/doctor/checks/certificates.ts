@@ -10,11 +10,12 @@ import type { DeepReadonly } from "@flotilla/base";
 import { connectionOf, find, loadKubeconfigs } from "@flotilla/client";
 import { certificateLifetime, tokenLifetime } from "../certificate-facts.ts";
 import type { Lifetime } from "../certificate-facts.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import { CA_KEY } from "@flotilla/karmada";
+import { counted } from "../../text-layout.ts";
 
 export interface Credential extends Lifetime {
   /** `serving certificate of the hub` */

@@ -3,13 +3,14 @@ import { Lease } from "@flotilla/kubernetes";
 import { HUB } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import { proxyPath } from "../../members/members-places.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 import type { DoctorContext } from "../context.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
 import type { Answer } from "../raw-answers.ts";
 import { renewalsOf, WRONG_CLOCK_MS } from "../../health/renewals.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface ClockReading {
   /** `hub`, `member paris` */

@@ -3,8 +3,9 @@ import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 /** A recent change may happen again; repairs older than this are ignored. */
 const RECENT_MS = 3_600_000;

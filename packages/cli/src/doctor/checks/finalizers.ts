@@ -6,12 +6,13 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { TERMINATING } from "@flotilla/flotilla";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
 import { fixOf } from "../finalizer-owners.ts";
 import type { Deleting } from "../finalizer-owners.ts";
 import { createKindResolver, UnknownKindError } from "@flotilla/client";
+import { counted } from "../../text-layout.ts";
 
 /** The kinds that get stuck most often; the kinds of templates are added from the bindings. */
 const KINDS: readonly Kind[] = [

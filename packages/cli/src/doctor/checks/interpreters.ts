@@ -12,7 +12,7 @@ import { findCondition, formatAge, HUB } from "@flotilla/apimachinery";
 import type { Condition } from "@flotilla/apimachinery";
 import { eachObject } from "@flotilla/client";
 import { certificateLifetime } from "../certificate-facts.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
 import { nameMembers } from "../../health/name-members.ts";
@@ -29,6 +29,7 @@ import {
 } from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
 import { objectIn } from "./works.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface InterpreterFacts {
   customizations: readonly DeepReadonly<ResourceInterpreterCustomization>[];

@@ -4,8 +4,9 @@ import { RBAC_GENERATOR_REQUEST_PREFIX } from "@flotilla/karmada";
 import { CLUSTER_NAME_LABEL, ManagedCluster } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface JoinFacts {
   managed: readonly DeepReadonly<ManagedCluster>[];

@@ -4,11 +4,12 @@ import { ManagedCluster } from "@flotilla/ocm";
 import { findCondition, formatAge } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 import { isRecovering, isSilent, whyNotReady } from "../../health/member-readiness.ts";
 import { CLUSTER_NOT_READY_TAINT, CLUSTER_UNREACHABLE_TAINT, CORDON_TAINT } from "@flotilla/karmada";
+import { counted } from "../../text-layout.ts";
 
 export interface MemberFacts {
   clusters: readonly DeepReadonly<Cluster>[];

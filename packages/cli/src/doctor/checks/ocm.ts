@@ -6,8 +6,9 @@ import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/oc
 import type { DeepReadonly } from "@flotilla/base";
 import { formatAge } from "@flotilla/apimachinery";
 import { createUnhealthyCollector } from "../../status/unhealthy.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface OcmFacts {
   works: readonly DeepReadonly<ManifestWork>[];

@@ -5,10 +5,11 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { numberAt, textAt } from "../../lint/fields.ts";
 import { UNREACHABLE_BY_DESIGN } from "../../health/not-checked.ts";
 import { proxyPath } from "../../members/members-places.ts";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
 import { askRaw, objectOf } from "../raw-answers.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface KruiseOnMember {
   name: string;

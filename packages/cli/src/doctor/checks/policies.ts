@@ -9,17 +9,19 @@ import {
 import type { Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import type { ServedKinds } from "@flotilla/flotilla";
 import { typesOfHub } from "../../members/types-of-hub.ts";
 import { misdirectingPolicies } from "./bindings.ts";
-import { findPolicyParts, servedKindsOf, titleOf } from "../../health/ineffective-parts.ts";
+import { findPolicyParts, servedKindsOf } from "../../health/ineffective-parts.ts";
 import type { Policy } from "../../health/ineffective-parts.ts";
 import { createPlacementUses } from "../../health/placement-use.ts";
 import { readTiedObjects } from "../../health/tied-objects.ts";
 import type { TiedObjects } from "../../health/tied-objects.ts";
 import { ownProblemsOf } from "../../health/policy-problems.ts";
+import { referenceTitle } from "@flotilla/apimachinery";
+import { counted } from "../../text-layout.ts";
 
 interface PolicyFacts {
   policies: readonly Policy[];
@@ -70,7 +72,7 @@ export const policiesCheck = defineCheck<PolicyFacts>({
   },
   judge({ policies, joined, clusters = [], served, tied, bindings = [], placed = [] }, moment) {
     const { nowMs, stuckAfterMs } = moment;
-    const misdirecting = new Set(misdirectingPolicies({ bindings, joined }, moment).map(titleOf));
+    const misdirecting = new Set(misdirectingPolicies({ bindings, joined }, moment).map(referenceTitle));
     const uses = createPlacementUses();
     for (const binding of placed) uses.see(binding);
     const parts = findPolicyParts({ policies, joined, clusters, uses, served, findTied: tied?.find, misdirecting });

@@ -1,5 +1,12 @@
 /** Reports releases that failed or wait, and strategies and budgets that do not do what they say. */
-import { formatLabelSelector, HUB, labelSelectorOf, matchesLabels, parseApiVersion } from "@flotilla/apimachinery";
+import {
+  formatLabelSelector,
+  HUB,
+  labelSelectorOf,
+  matchesLabels,
+  parseApiVersion,
+  isForbidden,
+} from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
@@ -21,12 +28,12 @@ import { createReleaseCollector } from "../../health/collect-releases.ts";
 import type { ReportedRelease } from "../../health/collect-releases.ts";
 import { failingNow, ofExisting, readRuleEvents } from "../../health/rule-events.ts";
 import type { RuleEvent } from "../../health/rule-events.ts";
-import { isForbidden } from "../../members/members-places.ts";
 import { createObjectReader } from "../../status/object-reader.ts";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 /** What a selector selects. */
 export interface Selected {

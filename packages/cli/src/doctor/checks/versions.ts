@@ -2,9 +2,10 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { KUBERNETES_VERSION } from "../../version.ts";
-import { counted, defineCheck, listed } from "../doctor-check.ts";
+import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { membersIn } from "../context.ts";
+import { counted } from "../../text-layout.ts";
 
 /** Kubernetes serves an API for at least three minor versions after deprecating it. */
 const MAX_BEHIND = 4;

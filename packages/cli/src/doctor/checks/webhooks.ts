@@ -12,9 +12,10 @@ import { brokenPrograms, hubProgramsOf, isFailing, isUnavailable } from "../../h
 import type { HubPrograms } from "../../health/hub-programs.ts";
 import { samplesOf } from "../../health/metrics-samples.ts";
 import type { Sample } from "../../health/metrics-samples.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { askRaw } from "../raw-answers.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface WebhookFacts extends HubPrograms {
   /** Calls and their total duration, by webhook and operation. */

@@ -11,8 +11,9 @@ import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
+import { counted } from "../../text-layout.ts";
 
 export interface WorkloadFacts {
   bindings: readonly DeepReadonly<ResourceBinding>[];

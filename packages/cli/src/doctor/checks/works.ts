@@ -3,10 +3,11 @@ import { findCondition, formatAge } from "@flotilla/apimachinery";
 import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { wordOf } from "../../members/served-types.ts";
-import { counted, defineCheck } from "../doctor-check.ts";
+import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import { isStuck, renderRecent } from "../../health/lasting-failures.ts";
 import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, OSCILLATING, RELEASE_STOPPED } from "@flotilla/flotilla";
+import { counted } from "../../text-layout.ts";
 
 export const worksCheck = defineCheck<readonly DeepReadonly<Work>[]>({
   name: "works",

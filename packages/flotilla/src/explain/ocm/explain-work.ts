@@ -5,7 +5,7 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { findCondition, formatAge, parseApiVersion } from "@flotilla/apimachinery";
+import { findCondition, formatAge, parseApiVersion, referenceTitle } from "@flotilla/apimachinery";
 import { unhealthyForMs } from "../../health/healthy-condition.ts";
 import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
@@ -175,7 +175,7 @@ function leavingProblem({ status }: Work, failing: readonly ExplainedManifest[])
       what: `it is being deleted, and the member rejects the deletion: ${refusal}`,
       try: "allow the deletion there, or keep the object: set spec.deleteOption.propagationPolicy of the work to Orphan",
     };
-  const left = failing.map(placeOf);
+  const left = failing.map(referenceTitle);
   const what =
     left.length === 0
       ? "its objects"
@@ -187,9 +187,6 @@ function leavingProblem({ status }: Work, failing: readonly ExplainedManifest[])
     try: "check that the member is reachable, and whether finalizers block the objects there",
   };
 }
-
-const placeOf = ({ kind, namespace, name }: ExplainedManifest): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
 
 function clusterProblems(
   name: string,
@@ -220,7 +217,7 @@ function clusterProblems(
 function manifestProblems(manifest: ExplainedManifest): Problem[] {
   const { applied, available, message, leaving, alsoBy } = manifest;
   if (leaving) return [];
-  const place = placeOf(manifest);
+  const place = referenceTitle(manifest);
   if (applied === false && alsoBy !== undefined)
     return [
       {
@@ -271,7 +268,7 @@ function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: num
   const place = namespace ? ` -n ${namespace}` : "";
   return [
     {
-      what: `${placeOf(manifest)} has not been healthy on the member for ${formatAge(forMs)}: ${unhealthy ?? ""}`,
+      what: `${referenceTitle(manifest)} has not been healthy on the member for ${formatAge(forMs)}: ${unhealthy ?? ""}`,
       try: `inspect it there: 'flotilla describe ${kind.toLowerCase()}${group ? `.${group}` : ""}/${name}${place} --clusters ${cluster}'`,
     },
   ];

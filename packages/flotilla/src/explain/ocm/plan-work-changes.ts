@@ -1,5 +1,5 @@
 /** What a created or changed ManifestWork changes on its member. Pure: strategies and delete options decide. */
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion, objectTitle } from "@flotilla/apimachinery";
 import type { ManifestWork } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { manifestsOf, refOf } from "../../ocm/work/manifests.ts";
@@ -42,7 +42,7 @@ export function planWorkChanges(
     const { fields, more } = compareFields(had, object);
     if (fields.length === 0) continue;
     if (strategy === "CreateOnly")
-      planned.notes.push(`${titleOf(object)} on ${cluster} stays: its update strategy is CreateOnly`);
+      planned.notes.push(`${objectTitle(object)} on ${cluster} stays: its update strategy is CreateOnly`);
     else planned.changes.push({ ...change, action: "update", fields, more: more > 0 ? more : undefined });
   }
 
@@ -95,6 +95,3 @@ const byIdentity = (work: Work | undefined): Map<string, Object> =>
 /** Another API version is only another view of the same object. */
 const identityOf = ({ apiVersion, kind, metadata: { namespace = "", name } }: Object): string =>
   `${parseApiVersion(apiVersion).group}/${kind}/${namespace}/${name}`;
-
-const titleOf = ({ kind, metadata: { namespace, name } }: Object): string =>
-  `${kind} ${namespace ? `${namespace}/` : ""}${name}`;

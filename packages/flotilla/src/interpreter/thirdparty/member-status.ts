@@ -2,8 +2,7 @@
  * Shared parts of status aggregation for third-party kinds: one member's status unchanged, conditions, non-empty
  * fields.
  */
-import { equalJson, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
-import { textOf } from "@flotilla/kubernetes";
+import { equalJson, isObject, setOwn, type Json, type JsonObject, textOf } from "@flotilla/base";
 import type { StatusItem, WithStatus } from "@flotilla/kubernetes";
 
 /** The template with another status, or itself when the status is the same. An absent status counts as empty. */

@@ -8,7 +8,7 @@
  */
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster } from "@flotilla/ocm";
-import { equalJson, isObject, type DeepReadonly } from "@flotilla/base";
+import { equalJson, isObject, type DeepReadonly, jsonOrUndefined } from "@flotilla/base";
 
 type Taint = NonNullable<Cluster["spec"]["taints"]>[number];
 type KarmadaTaints = readonly DeepReadonly<Taint>[];
@@ -165,7 +165,7 @@ export const AGREEMENT_ANNOTATION = "flotilla.dev/paired-state";
 export function agreementOf({ metadata }: DeepReadonly<ManagedCluster>): Agreement | undefined {
   const text = metadata.annotations?.[AGREEMENT_ANNOTATION];
   if (text === undefined) return undefined;
-  const read = parse(text);
+  const read = jsonOrUndefined(text);
   const { labels, taints } = isObject(read) ? read : {};
   return {
     labels: isObject(labels)
@@ -198,12 +198,3 @@ export const isPaired = (cluster: DeepReadonly<ManagedCluster>): boolean =>
 
 export const agreementText = (agreement: Agreement): string => JSON.stringify(agreement);
 export const isSameAgreement = (a: Agreement | undefined, b: Agreement): boolean => a !== undefined && equalJson(a, b);
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}

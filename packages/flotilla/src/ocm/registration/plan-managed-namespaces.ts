@@ -7,6 +7,7 @@
 import type { ClusterSetManagedNamespaceConfig } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import type { ManagedClusterSet } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
+import { compareText } from "@flotilla/base";
 
 type Entry = DeepReadonly<ClusterSetManagedNamespaceConfig>;
 
@@ -24,8 +25,8 @@ export function planManagedNamespaces(
       wanted.set(idOf(entry), known.get(idOf(entry)) ?? entry);
     }
   }
-  const list = [...wanted.values()].toSorted((a, b) => compare(a.clusterSet, b.clusterSet) || compare(a.name, b.name));
+  const list = [...wanted.values()].toSorted(
+    (a, b) => compareText(a.clusterSet, b.clusterSet) || compareText(a.name, b.name),
+  );
   return list.length === before.length && list.every((entry, index) => entry === before[index]) ? before : list;
 }
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -9,6 +9,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { letThrough } from "@flotilla/openkruise";
 import { podsToDeleteOf } from "../pods-to-delete/named-pods.ts";
+import { specOf } from "../../interpreter/release-reach.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -77,11 +78,6 @@ const kept = (partition: unknown): number =>
   typeof partition === "number" || typeof partition === "string"
     ? NOMINAL_PODS - letThrough(partition, NOMINAL_PODS)
     : 0;
-
-const specOf = (template: Template): Record<string, unknown> => {
-  const { spec } = template as { spec?: unknown };
-  return isObject(spec) ? spec : {};
-};
 
 const podPrefixOf = ({ metadata: { name } }: Template): string =>
   name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`;

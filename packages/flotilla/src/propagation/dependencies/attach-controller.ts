@@ -25,6 +25,7 @@ import { planAttached, type AttachedPlan } from "./plan-attached.ts";
 import { needOf, placeOf, placesOf, referencesOf, refersTo } from "./references.ts";
 import { bindingName, DEPENDED_BY_PREFIX } from "@flotilla/karmada";
 import { SHARED_WITH } from "../../flotilla-names.ts";
+import { runsSomewhere } from "../bindings/runs-somewhere.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 
@@ -219,9 +220,6 @@ const groupKind = (apiVersion: string, kind: string): { group: string; kind: str
   group: parseApiVersion(apiVersion).group,
   kind,
 });
-
-const runsSomewhere = ({ spec }: Binding): boolean =>
-  Boolean(spec.clusters?.length) || Boolean(spec.gracefulEvictionTasks?.length);
 
 function isAttached({ metadata, spec }: Binding): boolean {
   return (

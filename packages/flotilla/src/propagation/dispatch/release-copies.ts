@@ -7,7 +7,7 @@
  */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject } from "@flotilla/base";
+import { isObject, objectOf } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
 import { withPartition } from "@flotilla/openkruise";
@@ -75,7 +75,6 @@ const specOf = (copy: Template): JsonObject => {
   const { spec } = copy as { spec?: unknown };
   return isObject(spec) ? spec : {};
 };
-const objectIn = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const withSpec = (copy: Template, spec: JsonObject): Template => ({ ...copy, spec }) as unknown as Template;
 
 /** Whether part of a member's pods can have another revision than the rest. */
@@ -93,7 +92,7 @@ export function takesDown(template: Template): "budget" | "one" | "all" | "none"
   const spec = specOf(template);
   if (group === "apps" && template.kind === "StatefulSet") return "one";
   if (group === "apps" && template.kind === "Deployment")
-    return objectIn(spec["strategy"])["type"] === "Recreate" ? "all" : "budget";
+    return objectOf(spec["strategy"])["type"] === "Recreate" ? "all" : "budget";
   const isKnown =
     (group === "apps" && template.kind === "DaemonSet") ||
     (group === "apps.kruise.io" && ["CloneSet", "StatefulSet", "DaemonSet"].includes(template.kind));
@@ -124,30 +123,30 @@ function limited(given: Template, member: MemberRelease, assigned: number): Temp
   const set: JsonObject = {};
   if (maxUnavailable !== undefined) set["maxUnavailable"] = maxUnavailable;
   if (group === "apps.kruise.io" && copy.kind === "CloneSet") {
-    const strategy = objectIn(spec["updateStrategy"]);
+    const strategy = objectOf(spec["updateStrategy"]);
     const isFlat = copy.apiVersion.endsWith("/v1alpha1");
     if (isPaused) set["paused"] = true;
     const limits = isFlat
       ? { ...strategy, ...set }
-      : { ...strategy, rollingUpdate: { ...objectIn(strategy["rollingUpdate"]), ...set } };
+      : { ...strategy, rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), ...set } };
     const updateStrategy = partition === undefined ? limits : withPartition(limits, partition, copy.apiVersion);
     return withSpec(copy, { ...spec, updateStrategy: updateStrategy as unknown as Json });
   }
   if (copy.kind === "Deployment" && group === "apps") {
-    const strategy = objectIn(spec["strategy"]);
+    const strategy = objectOf(spec["strategy"]);
     const next: JsonObject = { ...spec };
     if (isPaused) next["paused"] = true;
     if (maxUnavailable !== undefined && strategy["type"] !== "Recreate")
       next["strategy"] = {
         ...strategy,
         type: "RollingUpdate",
-        rollingUpdate: { ...objectIn(strategy["rollingUpdate"]), maxUnavailable },
+        rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), maxUnavailable },
       };
     return withSpec(copy, next);
   }
   const isKruise = group === "apps.kruise.io";
   if ((group !== "apps" && !isKruise) || (copy.kind !== "StatefulSet" && copy.kind !== "DaemonSet")) return copy;
-  const strategy = objectIn(spec["updateStrategy"]);
+  const strategy = objectOf(spec["updateStrategy"]);
   if (strategy["type"] === "OnDelete") return copy;
   // A native StatefulSet has its maxUnavailable behind a gate.
   if (!isKruise && copy.kind === "StatefulSet") delete set["maxUnavailable"];
@@ -158,7 +157,7 @@ function limited(given: Template, member: MemberRelease, assigned: number): Temp
     updateStrategy: {
       ...strategy,
       type: "RollingUpdate",
-      rollingUpdate: { ...objectIn(strategy["rollingUpdate"]), ...set },
+      rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), ...set },
     },
   });
 }

@@ -8,12 +8,13 @@ import { BOOTSTRAP_TOKEN_TYPE } from "../../well-known-names.ts";
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
+import { isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, type Controller, type Result } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource } from "../watch-source.ts";
 import { CLUSTER_INFO, find, planSignatures } from "./cluster-info.ts";
 import { TOKEN_NAMESPACE, expirationOf, signingToken } from "./token-secret.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 /** A token to check, or the `cluster-info` of a cluster. */
 type BootstrapKey = ({ what: "token" } & Required<ObjectKey>) | { what: "cluster-info"; cluster: string };
@@ -100,9 +101,4 @@ export function createBootstrapController(
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }

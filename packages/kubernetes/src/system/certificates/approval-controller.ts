@@ -9,12 +9,13 @@ import {
   requestState,
 } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { SubjectAccessReview } from "../../authorization/subject-access-review.ts";
-import { isConflict, isNotFound, parseCertificateRequest } from "@flotilla/apimachinery";
+import { parseCertificateRequest } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { approvalsFor } from "./recognized-requests.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 export function createApprovalController({ client }: Pick<SystemDependencies, "client">): Controller<ObjectKey> {
   /** Checked for the requester with its identity at the time of the request. */
@@ -65,9 +66,4 @@ export function createApprovalController({ client }: Pick<SystemDependencies, "c
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -6,10 +6,10 @@
  */
 import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import type { ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { expiryOf } from "./plan-cleanup.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 export function createCleanupController({
   client,
@@ -33,9 +33,4 @@ export function createCleanupController({
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -7,10 +7,10 @@
 import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
 import { formatTime } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
 import type { SignRequest, SystemDependencies } from "../dependencies.ts";
 import { planSigning } from "./plan-signing.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 export function createSigningController({
   client,
@@ -54,9 +54,4 @@ export function createSigningController({
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }

@@ -8,12 +8,13 @@ import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Namespace } from "../../namespace/namespace-kind.ts";
 import { equalJson, type DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
+import { isNotFound } from "@flotilla/apimachinery";
 import { defineController, done, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createInNamespace, isTerminating } from "../namespaces.ts";
 import { createWatchSource, keysOf } from "../watch-source.ts";
 import { DESCRIPTION, ROOT_CERTIFICATE_NAME, rootCertificateConfigMap } from "./config-map.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 export function createRootCertificateController(
   deps: Pick<SystemDependencies, "client" | "informers" | "clock" | "log" | "rootCertificate">,
@@ -55,11 +56,6 @@ export function createRootCertificateController(
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }
 
 async function find(client: Client, key: ObjectKey, signal: AbortSignal): Promise<DeepReadonly<ConfigMap> | undefined> {

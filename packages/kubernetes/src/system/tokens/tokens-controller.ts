@@ -15,11 +15,12 @@ import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { isConflict, isNotFound } from "@flotilla/apimachinery";
+import { isNotFound } from "@flotilla/apimachinery";
 import { defineKeyedController, done, watch, type Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource } from "../watch-source.ts";
 import { planSecret, type Account } from "./plan-secret.ts";
+import { ignoreConflict } from "../ignore-conflict.ts";
 
 type Place = Required<ObjectKey>;
 /** A Secret to fill, a deleted account, or a deleted Secret of an account. */
@@ -134,11 +135,6 @@ export function createTokenController(deps: Dependencies): Controller<TokenKey> 
       return done;
     },
   });
-}
-
-/** Another client changed or deleted the object; its event triggers the next reconcile. */
-function ignoreConflict(error: unknown): void {
-  if (!isConflict(error) && !isNotFound(error)) throw error;
 }
 
 /** The accounts of a deleted cluster are reported as deleted, and so is everything else in it. */

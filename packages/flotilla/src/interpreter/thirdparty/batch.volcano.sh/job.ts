@@ -6,8 +6,8 @@
  * aggregation.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
-import { countOf, pickFields, reportedStatuses, statusOf, sumOf, textOf } from "@flotilla/kubernetes";
+import { isObject, setOwn, type Json, type JsonObject, textOf } from "@flotilla/base";
+import { countOf, pickFields, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
 import { conditionsIn, laterOf, putStatus, nonEmpty, wholeStatus } from "../member-status.ts";

@@ -6,7 +6,7 @@
  * its `2048m` counts as thousandths. Unlike in Karmada, fields that no member reports are omitted instead of being
  * written as empty.
  */
-import { omitZero } from "@flotilla/base";
+import { omitZero, textOf } from "@flotilla/base";
 import { compareQuantities } from "@flotilla/apimachinery";
 import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
@@ -17,7 +17,6 @@ import {
   quantityIn,
   reportedStatuses,
   statusOf,
-  textOf,
 } from "@flotilla/kubernetes";
 import type { Component, KindInterpreter, PodPlacement, ReplicaRequirements } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";

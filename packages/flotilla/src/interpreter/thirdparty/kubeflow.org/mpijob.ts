@@ -2,8 +2,8 @@
  * Kubeflow MPIJob, with Karmada's rules: a job that runs on one member has that member's status; for conditions on
  * several members the newest of each type is used. Components are sorted by name.
  */
-import { isObject, type JsonObject, defined, omitEmpty } from "@flotilla/base";
-import { pickFields, statusOf, textOf } from "@flotilla/kubernetes";
+import { isObject, type JsonObject, defined, omitEmpty, textOf } from "@flotilla/base";
+import { pickFields, statusOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
 import { conditionsIn, putStatus, wholeStatus } from "../member-status.ts";

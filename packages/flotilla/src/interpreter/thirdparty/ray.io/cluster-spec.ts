@@ -1,8 +1,7 @@
 /** The Ray cluster that every Ray kind has in its spec: a head and groups of workers. */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, type DeepReadonly, type JsonObject, textOf } from "@flotilla/base";
 import type { Component } from "@flotilla/kubernetes";
-import { textOf } from "@flotilla/kubernetes";
 import { componentOf, replicasOr, type PodRole } from "../components.ts";
 
 export interface RayClusterSpec {

@@ -7,7 +7,7 @@
  * shown.
  */
 import type { KubernetesObject, Quantity } from "@flotilla/apimachinery";
-import { isObject, setOwn, type DeepReadonly, type JsonObject } from "@flotilla/base";
+import { isObject, setOwn, type DeepReadonly, type JsonObject, textOf } from "@flotilla/base";
 import {
   countOf,
   InterpretError,
@@ -17,7 +17,6 @@ import {
   reportedStatuses,
   statusOf,
   sumOf,
-  textOf,
 } from "@flotilla/kubernetes";
 import type { Component, KindInterpreter, PodPlacement, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr as numberOr } from "../components.ts";
