@@ -82,13 +82,14 @@ export function changesSeen(before: Objects, after: Objects): Map<string, Action
   return seen;
 }
 
+const WRITTEN_FOR_EACH_OTHER = new RegExp(
+  "^metadata\\.annotations\\[(flotilla\\.dev\\/applied-digest|work\\.karmada\\.io\\/conflict-resolution|deployment\\.kubernetes\\.io|resourcetemplate|" +
+    "kubectl\\.|pv\\.kubernetes\\.io|volume\\.)",
+);
+
 /** What the hub and the members' controllers write for each other. */
 const isOfMember = (path: string): boolean =>
-  isBookkeeping(path) ||
-  /^metadata\.annotations\[(flotilla\.dev\/applied-digest|work\.karmada\.io\/conflict-resolution|deployment\.kubernetes\.io|resourcetemplate|kubectl\.|pv\.kubernetes\.io|volume\.)/.test(
-    path,
-  ) ||
-  path === "spec.volumeName";
+  isBookkeeping(path) || WRITTEN_FOR_EACH_OTHER.test(path) || path === "spec.volumeName";
 
 /** What a server sets in new objects of these kinds. */
 const SERVER_SET: Readonly<Record<string, RegExp>> = {

@@ -226,7 +226,8 @@ export class ControllerRunner<K> {
     if (this.isQuiet() && this.otherSources.every((source) => source.isQuiet())) return [];
     const ids = [...this.#running.keys().take(MAX_NAMED_KEYS)].join(", ");
     return [
-      `${this.#controller.name}: ${this.#queue.length} queued, ${this.#running.size} running${ids && ` (${ids})`}, ${this.#reconciles} reconciles, ${this.#failures} failures so far`,
+      `${this.#controller.name}: ${this.#queue.length} queued, ${this.#running.size} ` +
+        `running${ids && ` (${ids})`}, ${this.#reconciles} reconciles, ${this.#failures} failures so far`,
     ];
   }
 

@@ -235,6 +235,8 @@ export {
   MASTERS_GROUP,
   NODE_PREFIX,
   NODES_GROUP,
+  RBAC_API_VERSION,
+  RBAC_GROUP,
   UNAUTHENTICATED_GROUP,
 } from "./rbac/identities.ts";
 export { RoleBinding } from "./rbac/role-binding.ts";

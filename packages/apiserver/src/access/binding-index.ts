@@ -18,8 +18,8 @@ import type { Cache, CachedEntry } from "../store/cache.ts";
 import { BindingTable } from "./bindings.ts";
 import type { Binding } from "./bindings.ts";
 import type { Subject } from "./subjects.ts";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
-export const RBAC_GROUP = "rbac.authorization.k8s.io";
 const BINDINGS = ["clusterrolebindings", "rolebindings"] as const;
 const ROLES = ["clusterroles", "roles"] as const;
 

@@ -13,9 +13,9 @@ import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { isMaster } from "../request/authorize.ts";
 import type { Authorizer } from "../request/authorize.ts";
 import { plainError } from "../request/context.ts";
-import { RBAC_GROUP } from "./binding-index.ts";
 import { describeMissing } from "./rbac.ts";
 import { countParts, describeRules, quoteList, uncovered } from "./rbac-rules.ts";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 type Rules = readonly DeepReadonly<PolicyRule>[];
 

@@ -15,11 +15,12 @@ import type { ObjectStore } from "../clusters/objects.ts";
 import { objectIn } from "../codec/render.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import { keyOf } from "../resources/resources.ts";
-import { createBindingIndex, RBAC_GROUP } from "./binding-index.ts";
+import { createBindingIndex } from "./binding-index.ts";
 import type { ClusterIndex, Rules } from "./binding-index.ts";
 import type { Binding } from "./bindings.ts";
 import { allowsPath, allowsResource } from "./rbac-rules.ts";
 import { describeSubject, keyOfSubject, subjectKeys } from "./subjects.ts";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 const ALLOWED: Decision = Object.freeze({ allowed: true, reason: "" });
 const DENIED: Decision = Object.freeze({ allowed: false, reason: "" });

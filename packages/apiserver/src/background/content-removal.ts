@@ -8,8 +8,7 @@ import type { Resource } from "../resources/resources.ts";
 import type { CachedEntry } from "../store/cache.ts";
 import { concurrently } from "../write/concurrently.ts";
 import type { Housekeeping } from "./housekeeping.ts";
-
-const RIGHTS_GROUP = "rbac.authorization.k8s.io";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 /** An object that waits for its finalizers or for its kubelet. */
 export interface Remaining {
@@ -55,7 +54,7 @@ export function createContentRemoval({
       // need them.
       const { rights = [], others = [] } = Object.groupBy(
         cluster.table.resources.filter((resource) => resource.namespaced && resource !== pods),
-        ({ name }) => (name.group === RIGHTS_GROUP ? "rights" : "others"),
+        ({ name }) => (name.group === RBAC_GROUP ? "rights" : "others"),
       );
       for (const resources of [others, rights]) {
         const remaining: Remaining[] = [];

@@ -8,7 +8,8 @@ import type { Guard, Write } from "./engine.ts";
 const MAX_KEY_LENGTH = 2048;
 
 /**
- * An object names its cluster, its namespace, its CRD and a few counters; 32 of a writer, and that of the hub's succession. Each guard costs a lookup, and etcd limits the
+ * An object names its cluster, its namespace, its CRD and a few counters; 32 of a writer, and that of the hub's
+ * succession. Each guard costs a lookup, and etcd limits the
  * operations of a transaction to 128.
  */
 const MAX_GUARDS = 33;

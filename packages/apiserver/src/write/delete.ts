@@ -80,7 +80,8 @@ export async function deleteObject(
 }
 
 const JOB_WARNING =
-  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them " +
+  "or set propagationPolicy=Orphan to suppress this warning";
 const isJob = ({ kind }: Resource): boolean => kind.builtIn && kind.group === "batch" && kind.kind === "Job";
 const isPod = ({ kind }: Resource): boolean => kind.group === "" && kind.kind === "Pod";
 
@@ -247,7 +248,8 @@ function checkPreconditions(
       name,
       isNamespace
         ? `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${textOf(uid)}`
-        : `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${textOf(uid)}). The object might have been deleted and then recreated`,
+        : `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${textOf(uid)}). ` +
+            "The object might have been deleted and then recreated",
     );
   }
   if (preconditions.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
@@ -256,7 +258,8 @@ function checkPreconditions(
       name,
       isNamespace
         ? `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${textOf(resourceVersion)}`
-        : `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${textOf(resourceVersion)}). The object might have been modified`,
+        : `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ` +
+            `ResourceVersion in record (${textOf(resourceVersion)}). The object might have been modified`,
     );
   }
 }

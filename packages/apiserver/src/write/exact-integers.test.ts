@@ -143,7 +143,8 @@ test("an object that an earlier version stored with a rounded integer can still 
     key: "/example.com/widgets/hub/default/rounded",
     expect: "absent",
     value: new TextEncoder().encode(
-      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"rounded","namespace":"default","uid":"u","creationTimestamp":"2024-01-01T00:00:00Z"},"spec":{"n":9007199254740992}}',
+      '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"rounded","namespace":"default","uid":' +
+        '"u","creationTimestamp":"2024-01-01T00:00:00Z"},"spec":{"n":9007199254740992}}',
     ),
   });
   const { request } = await createServer(engine);

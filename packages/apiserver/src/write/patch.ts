@@ -55,7 +55,8 @@ const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
 };
 
 const CUSTOM_TYPES =
-  "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
+  "the body of the request was in an unknown format - accepted media types include: " +
+  "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml";
 
 /**
  * The patch type of a media type. Strategic merge needs Go types upstream and their facts here, so custom kinds do not
@@ -271,7 +272,8 @@ function unreadable({ served }: RequestContext, applied: JsonObject, error: unkn
   const { namespace, name } = metadataOf(applied);
   const type = `${served.apiVersion.includes("/") ? "" : "/"}${served.apiVersion}, Kind=${served.resource.kind.kind}`;
   return plainError(
-    `failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to convert unstructured object to ${type}: ${conversionProblem(error.problem)}`,
+    `failed to convert new object (${textOf(namespace)}/${textOf(name)}; ${type}) to proper version: unable to ` +
+      `convert unstructured object to ${type}: ${conversionProblem(error.problem)}`,
   );
 }
 
@@ -283,7 +285,8 @@ export function readApplied(
 ): JsonObject {
   if (patch !== null && !isObject(patch))
     throw badRequest(
-      `error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
+      "error decoding YAML: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal " +
+        `${jsonTypeName(patch)} into Go value of type map[string]interface {}`,
     );
   const applied = patch ?? {};
   const sent = textOf(applied.apiVersion ?? "");

@@ -43,7 +43,8 @@ describe("values of wrong types in what a request does not write", () => {
     test("the status in an update", async () => {
       expect(await send("PUT", `${CLAIMS}/data`, claim({ status: { phase: true } }))).toEqual([
         400,
-        'PersistentVolumeClaim in version "v1" cannot be handled as a PersistentVolumeClaim: json: cannot unmarshal bool into Go struct field PersistentVolumeClaimStatus.status.phase of type string',
+        'PersistentVolumeClaim in version "v1" cannot be handled as a PersistentVolumeClaim: json: cannot ' +
+          "unmarshal bool into Go struct field PersistentVolumeClaimStatus.status.phase of type string",
       ]);
     });
 
@@ -66,7 +67,8 @@ describe("values of wrong types in what a request does not write", () => {
       const path = `${CLAIMS}/data?fieldManager=me&force=true`;
       expect(await send("PATCH", path, claim({ metadata }), "application/apply-patch+yaml")).toEqual([
         500,
-        `failed to convert new object (/data; /v1, Kind=PersistentVolumeClaim) to proper version: unable to convert unstructured object to /v1, Kind=PersistentVolumeClaim: ${NO_TIME}`,
+        "failed to convert new object (/data; /v1, Kind=PersistentVolumeClaim) to proper version: unable to " +
+          `convert unstructured object to /v1, Kind=PersistentVolumeClaim: ${NO_TIME}`,
       ]);
     });
 
@@ -75,7 +77,8 @@ describe("values of wrong types in what a request does not write", () => {
 
       expect(await send("PUT", `${CLAIMS}/data`, claim({ metadata, spec: "none" }))).toEqual([
         400,
-        'PersistentVolumeClaim in version "v1" cannot be handled as a PersistentVolumeClaim: json: cannot unmarshal string into Go struct field PersistentVolumeClaim.spec of type v1.PersistentVolumeClaimSpec',
+        'PersistentVolumeClaim in version "v1" cannot be handled as a PersistentVolumeClaim: json: cannot ' +
+          "unmarshal string into Go struct field PersistentVolumeClaim.spec of type v1.PersistentVolumeClaimSpec",
       ]);
       expect(await send("PUT", `${CLAIMS}/data`, claim({ metadata }))).toEqual([
         409,

@@ -7,6 +7,7 @@
  */
 import { defined } from "@flotilla/base";
 import type { Json } from "@flotilla/base";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 export interface AgentInstallation {
   cluster: string;
@@ -20,7 +21,6 @@ export interface AgentInstallation {
 }
 
 const NAME = "flotilla-agent";
-const RBAC = "rbac.authorization.k8s.io";
 
 export function agentManifests({
   cluster,
@@ -38,13 +38,13 @@ export function agentManifests({
     { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } },
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
     {
-      apiVersion: `${RBAC}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRole",
       metadata: { name: NAME, labels },
       rules: [
         { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
         // Works may contain roles that grant more than the agent itself has.
-        { apiGroups: [RBAC], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
+        { apiGroups: [RBAC_GROUP], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
         // Only the API server can decide whether an executor grants rights that it does not have.
         { apiGroups: [""], resources: ["serviceaccounts"], verbs: ["impersonate"] },
         {
@@ -64,10 +64,10 @@ export function agentManifests({
       ],
     },
     {
-      apiVersion: `${RBAC}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name: NAME, labels },
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name: NAME },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: NAME },
       subjects,
     },
     {

@@ -10,6 +10,7 @@ import {
   ServiceAccount,
   SERVICE_ACCOUNT_NAME_ANNOTATION,
   SERVICE_ACCOUNT_TOKEN_TYPE,
+  RBAC_GROUP,
 } from "@flotilla/kubernetes";
 import { isNotFound } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -29,7 +30,6 @@ import {
 
 const LABELS = { [SYSTEM_LABEL]: "true" };
 
-const GROUP = "rbac.authorization.k8s.io";
 const IMPERSONATOR = serviceAccountName("impersonator");
 
 /** How long a controller of the member may take to fill a token Secret. */
@@ -51,7 +51,12 @@ export function planRules(permissions: Permissions): Rules {
   if (permissions === "admin") return [{ apiGroups: ["*"], resources: ["*"], verbs: ["*"] }, urls];
   return [
     { apiGroups: ["*"], resources: ["*"], verbs: ["get", "list", "watch", "create", "update", "patch", "delete"] },
-    { apiGroups: [GROUP], resources: ["clusterroles"], resourceNames: [IMPERSONATOR], verbs: ["escalate", "bind"] },
+    {
+      apiGroups: [RBAC_GROUP],
+      resources: ["clusterroles"],
+      resourceNames: [IMPERSONATOR],
+      verbs: ["escalate", "bind"],
+    },
     urls,
   ];
 }
@@ -97,7 +102,7 @@ export async function createAccounts(
     client,
     ClusterRole,
     cluster,
-    { apiVersion: `${GROUP}/v1`, kind: "ClusterRole", metadata: { name: role, labels: LABELS }, rules },
+    { apiVersion: `${RBAC_GROUP}/v1`, kind: "ClusterRole", metadata: { name: role, labels: LABELS }, rules },
     signal,
   );
   if (!equalJson(found.rules, rules)) await client.update(ClusterRole, cluster, { ...found, rules }, { signal });
@@ -106,10 +111,10 @@ export async function createAccounts(
     ClusterRoleBinding,
     cluster,
     {
-      apiVersion: `${GROUP}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name: role, labels: LABELS },
-      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role },
       subjects: [{ kind: "ServiceAccount", name: account, namespace }],
     },
     signal,
@@ -127,7 +132,7 @@ export async function createAccounts(
     ClusterRole,
     cluster,
     {
-      apiVersion: `${GROUP}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRole",
       metadata: { name: IMPERSONATOR, labels, annotations },
       rules: [],

@@ -5,7 +5,7 @@
  * `flotilla:planner` is aggregated: it contains `view`, and every role with its label, so that operators can add kinds.
  * It does not contain Secrets.
  */
-import { aggregatedRules, CustomResourceDefinition } from "@flotilla/kubernetes";
+import { aggregatedRules, CustomResourceDefinition, RBAC_API_VERSION } from "@flotilla/kubernetes";
 import type { ClusterRole } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
@@ -20,7 +20,6 @@ export const PLANNER_ROLE = "flotilla:planner";
 /** Of ClusterRoles whose rules the role contains. */
 export const AGGREGATE_TO_PLANNER = "flotilla.dev/aggregate-to-planner";
 const AGGREGATE_TO_VIEW = "rbac.authorization.k8s.io/aggregate-to-view";
-const API_VERSION = "rbac.authorization.k8s.io/v1";
 
 /** `workloads` are the kinds that policies select besides Kubernetes' own; `others` are the hub's other roles. */
 export function plannerRoles(workloads: readonly Kind[], others: readonly ClusterRole[]): ClusterRole[] {
@@ -33,7 +32,7 @@ export function plannerRoles(workloads: readonly Kind[], others: readonly Cluste
     ...workloads,
   ];
   const source: ClusterRole = {
-    apiVersion: API_VERSION,
+    apiVersion: RBAC_API_VERSION,
     kind: "ClusterRole",
     metadata: { name: "flotilla:aggregate-to-planner", labels: { [AGGREGATE_TO_PLANNER]: "true" } },
     rules: [...Map.groupBy(read, ({ group }) => group)].map(([group, kinds]): PolicyRule => ({
@@ -43,7 +42,7 @@ export function plannerRoles(workloads: readonly Kind[], others: readonly Cluste
     })),
   };
   const planner: ClusterRole = {
-    apiVersion: API_VERSION,
+    apiVersion: RBAC_API_VERSION,
     kind: "ClusterRole",
     metadata: { name: PLANNER_ROLE },
     aggregationRule: {

@@ -1,5 +1,5 @@
 /** Accounts and roles of an installation, and the namespaces that a hub has. Pure. */
-import { CLIENT_SIGNER } from "@flotilla/kubernetes";
+import { CLIENT_SIGNER, RBAC_GROUP } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import type { JsonObject } from "@flotilla/base";
@@ -20,7 +20,6 @@ export interface AccessOptions {
   proxyUsers: readonly string[];
 }
 
-const RBAC = "rbac.authorization.k8s.io";
 const READ = ["get", "list", "watch"];
 
 /** Karmada's label: members get no namespace of this name. */
@@ -44,7 +43,7 @@ const CONTROLLERS_RULES: readonly PolicyRule[] = [
     verbs: [...READ, "create", "update", "patch", "delete", "deletecollection"],
   },
   // They grant agents and members what those need, which the account itself may not have.
-  { apiGroups: [RBAC], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
+  { apiGroups: [RBAC_GROUP], resources: ["clusterroles", "roles"], verbs: ["escalate", "bind"] },
   // They approve the certificates of agents that may join.
   {
     apiGroups: ["certificates.k8s.io"],
@@ -115,16 +114,16 @@ function account(namespace: string, name: string, rules: readonly PolicyRule[]):
   return [
     { apiVersion: "v1", kind: "ServiceAccount", metadata: { name, namespace, labels } },
     {
-      apiVersion: `${RBAC}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRole",
       metadata: { name, labels },
       rules: rules as unknown as JsonObject[],
     },
     {
-      apiVersion: `${RBAC}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name, labels },
-      roleRef: { apiGroup: RBAC, kind: "ClusterRole", name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name },
       subjects: [{ kind: "ServiceAccount", name, namespace }],
     },
   ];
@@ -133,12 +132,12 @@ function account(namespace: string, name: string, rules: readonly PolicyRule[]):
 function inNamespace(namespace: string, name: string, rules: JsonObject[]): JsonObject[] {
   const metadata = { name, namespace, labels: { ...INSTALLED_LABELS } };
   return [
-    { apiVersion: `${RBAC}/v1`, kind: "Role", metadata, rules },
+    { apiVersion: `${RBAC_GROUP}/v1`, kind: "Role", metadata, rules },
     {
-      apiVersion: `${RBAC}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "RoleBinding",
       metadata,
-      roleRef: { apiGroup: RBAC, kind: "Role", name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
       subjects: [{ kind: "ServiceAccount", name, namespace }],
     },
   ];

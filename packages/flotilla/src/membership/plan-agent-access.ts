@@ -6,6 +6,7 @@
 import { CLUSTER_USER_PREFIX } from "@flotilla/ocm";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "@flotilla/kubernetes";
 import { executionNamespace, KARMADA_CLUSTER_NAMESPACE } from "@flotilla/karmada";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 export interface AgentAccess {
   clusterRoles: ClusterRole[];
@@ -14,7 +15,6 @@ export interface AgentAccess {
   roleBindings: RoleBinding[];
 }
 
-const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RBAC = `${RBAC_GROUP}/v1`;
 export const agentAccessName = (cluster: string): string => `flotilla:agent:${cluster}`;
 /** The namespaces in which an agent has permissions by name. */

@@ -16,6 +16,7 @@ import {
   WORK_NAME,
   WORK_NAMESPACE,
 } from "@flotilla/karmada";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 type Subject = NonNullable<DeepReadonly<ClusterRoleBinding>["subjects"]>[number];
 type Rule = NonNullable<DeepReadonly<ClusterRole>["rules"]>[number];
 
@@ -66,14 +67,13 @@ export function planImpersonationWorks(
 ): Work[] {
   if (!spec.impersonatorSecretRef) return [];
   const metadata = { name: IMPERSONATOR, labels: { ...SYSTEM_LABELS } };
-  const rbac = "rbac.authorization.k8s.io";
   const manifests: (JsonObject & { kind: string })[] = [
-    { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata, rules: [...rules] },
+    { apiVersion: `${RBAC_GROUP}/v1`, kind: "ClusterRole", metadata, rules: [...rules] },
     {
-      apiVersion: `${rbac}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRoleBinding",
       metadata,
-      roleRef: { apiGroup: rbac, kind: "ClusterRole", name: IMPERSONATOR },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: IMPERSONATOR },
       subjects: [
         {
           kind: "ServiceAccount",

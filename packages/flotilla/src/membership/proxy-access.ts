@@ -4,24 +4,24 @@
  * The names are those of Karmada's installers.
  */
 import type { ClusterRole, ClusterRoleBinding } from "@flotilla/kubernetes";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
-const GROUP = "rbac.authorization.k8s.io";
 const ROLE = "cluster-proxy-admin";
 
 export function clusterProxyAdministrators(users: readonly string[]): (ClusterRole | ClusterRoleBinding)[] {
   return [
     {
-      apiVersion: `${GROUP}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRole",
       metadata: { name: ROLE },
       rules: [{ apiGroups: ["cluster.karmada.io"], resources: ["clusters/proxy"], verbs: ["*"] }],
     },
     {
-      apiVersion: `${GROUP}/v1`,
+      apiVersion: `${RBAC_GROUP}/v1`,
       kind: "ClusterRoleBinding",
       metadata: { name: ROLE },
-      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: ROLE },
-      subjects: users.map((name) => ({ apiGroup: GROUP, kind: "User", name })),
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: ROLE },
+      subjects: users.map((name) => ({ apiGroup: RBAC_GROUP, kind: "User", name })),
     },
   ];
 }

@@ -7,12 +7,13 @@ import { FleetDisruptionBudget } from "./kinds/fleet-disruption-budget.ts";
 import { FleetRollout } from "./kinds/fleet-rollout.ts";
 import { rolloutKinds } from "./rollout-definitions.ts";
 import { RolloutStrategy } from "./kinds/rollout-strategy.ts";
+import { RBAC_API_VERSION } from "@flotilla/kubernetes";
 
 const READ = ["get", "list", "watch"];
 const WRITE = ["create", "delete", "deletecollection", "patch", "update"];
 
 const role = (name: string, rules: NonNullable<ClusterRole["rules"]>): ClusterRole => ({
-  apiVersion: "rbac.authorization.k8s.io/v1",
+  apiVersion: RBAC_API_VERSION,
   kind: "ClusterRole",
   metadata: { name },
   rules,

@@ -17,10 +17,10 @@ import { clusterRoleBindings, roleBindings } from "./bootstrap-bindings.ts";
 import { clusterRoles } from "./bootstrap-cluster-roles.ts";
 import { controllerRoles } from "./bootstrap-controller-roles.ts";
 import { namespaceRoles } from "./bootstrap-namespace-roles.ts";
+import { RBAC_GROUP } from "./identities.ts";
 
-const GROUP = "rbac.authorization.k8s.io";
-const API_VERSION = `${GROUP}/v1`;
-const AGGREGATE_TO = `${GROUP}/aggregate-to-`;
+const API_VERSION = `${RBAC_GROUP}/v1`;
+const AGGREGATE_TO = `${RBAC_GROUP}/aggregate-to-`;
 
 /** The aggregated roles and their sources; each role comes after its sources. */
 const AGGREGATES: readonly { name: string; into?: string }[] = [
@@ -75,7 +75,7 @@ function build(): RbacObject[] {
       kind: "RoleBinding",
       metadata: metadata(name, namespace),
       subjects: subjects.map(subjectOf),
-      roleRef: { apiGroup: GROUP, kind: "Role", name: role },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name: role },
     })),
   ];
 }
@@ -99,7 +99,7 @@ function clusterRoleBinding(name: string, subjects: readonly string[]): ClusterR
     kind: "ClusterRoleBinding",
     metadata: metadata(name),
     subjects: subjects.length > 0 ? subjects.map(subjectOf) : undefined,
-    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
+    roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name },
   };
 }
 
@@ -127,7 +127,7 @@ function subjectOf(text: string): Subject {
   const colon = text.indexOf(":");
   const kind = text.slice(0, colon);
   const name = text.slice(colon + 1);
-  if (kind !== "ServiceAccount") return { kind, apiGroup: GROUP, name };
+  if (kind !== "ServiceAccount") return { kind, apiGroup: RBAC_GROUP, name };
   const [namespace = "", account = ""] = name.split("/");
   return { kind, name: account, namespace };
 }

@@ -5,7 +5,8 @@
 import { builtInAdmission, builtInKind } from "@flotilla/apimachinery";
 import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { ClusterRoleBinding as ClusterRoleBindingFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { RBAC_GROUP, bindingColumns, checkBinding, defaultBinding, exampleRoleRef, rbacTraits } from "./rbac-rules.ts";
+import { RBAC_GROUP } from "./identities.ts";
+import { bindingColumns, checkBinding, defaultBinding, exampleRoleRef, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 

@@ -3,7 +3,8 @@ import type { DeepReadonly } from "@flotilla/base";
 import { builtInAdmission, builtInKind, checkSelector, createdColumn, field, nameColumn } from "@flotilla/apimachinery";
 import type { AnyAdmission, FieldError, Kind } from "@flotilla/apimachinery";
 import type { ClusterRole as ClusterRoleFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
+import { RBAC_GROUP } from "./identities.ts";
+import { checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 

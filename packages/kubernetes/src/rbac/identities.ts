@@ -30,3 +30,7 @@ export function accountOfUser(user: string): { namespace: string; name: string }
   const [namespace, name, ...rest] = user.slice(ACCOUNT_PREFIX.length).split(":");
   return namespace && name && rest.length === 0 ? { namespace, name } : undefined;
 }
+
+/** The API group of roles and their bindings. */
+export const RBAC_GROUP = "rbac.authorization.k8s.io";
+export const RBAC_API_VERSION = `${RBAC_GROUP}/v1`;

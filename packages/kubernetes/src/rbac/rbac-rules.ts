@@ -14,8 +14,7 @@ import {
 } from "@flotilla/apimachinery";
 import type { Column, FieldError, KindTraits, Sent } from "@flotilla/apimachinery";
 import type { PolicyRule, RoleBinding, RoleRef, Subject } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-
-export const RBAC_GROUP = "rbac.authorization.k8s.io";
+import { RBAC_GROUP } from "./identities.ts";
 
 export const rbacTraits: KindTraits = {
   names: "path",

@@ -2,7 +2,8 @@
 import { builtInAdmission, builtInKind, createdColumn, nameColumn } from "@flotilla/apimachinery";
 import type { AnyAdmission, Kind } from "@flotilla/apimachinery";
 import type { Role as RoleFacts } from "@flotilla/apimachinery/facts/rbac-v1.ts";
-import { RBAC_GROUP, checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
+import { RBAC_GROUP } from "./identities.ts";
+import { checkRules, completeRules, dropEmptyRules, rbacTraits } from "./rbac-rules.ts";
 import { defineKind } from "../definition/kind-definition.ts";
 import { exampleOf } from "../definition/example.ts";
 

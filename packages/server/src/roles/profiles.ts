@@ -14,6 +14,8 @@ import {
   flowControlDefaults,
   systemPriorityClasses,
   tokenTrackingConfigMap,
+  RBAC_API_VERSION,
+  RBAC_GROUP,
 } from "@flotilla/kubernetes";
 import { createKubeconfigHandler } from "./kubeconfig-handler.ts";
 import type { ClusterRole, Namespace } from "@flotilla/kubernetes";
@@ -235,13 +237,13 @@ function aggregationSettings({ ca, clientCa }: FrontProxyAuthorities): ClusterOb
 function kubeletAccess(): ClusterObject {
   return {
     object: {
-      apiVersion: "rbac.authorization.k8s.io/v1",
+      apiVersion: RBAC_API_VERSION,
       kind: "ClusterRoleBinding",
       metadata: { name: "flotilla:kubelet-client" },
     },
     fieldsOf: (cluster) => ({
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "system:kubelet-api-admin" },
-      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: kubeletClientName(clusterId(cluster)) }],
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: "system:kubelet-api-admin" },
+      subjects: [{ apiGroup: RBAC_GROUP, kind: "User", name: kubeletClientName(clusterId(cluster)) }],
     }),
   };
 }

@@ -26,6 +26,7 @@ import type { CertificateSigningRequest, Event, RoleBinding } from "@flotilla/ku
 import type { DeepReadonly } from "@flotilla/base";
 import { agentRoles } from "./karmada-access.ts";
 import { agentNameProblem } from "./agent-name.ts";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
 /** Applies to the hub only: on members, these users have no meaning. */
 export const createAgentRestriction = (hub: string): AdmissionStep => ({
@@ -169,7 +170,7 @@ function grantsAgent({ group, kind }: Write["kind"], object: Written): boolean {
   const { name, namespace = "" } = object.metadata;
   if (group === "" && kind === "Namespace")
     return name === KARMADA_CLUSTER_NAMESPACE || clusterNameOf(name) !== undefined;
-  if (group !== "rbac.authorization.k8s.io" || !RBAC_KINDS.has(kind)) return false;
+  if (group !== RBAC_GROUP || !RBAC_KINDS.has(kind)) return false;
   const cluster = agentOfRole(namespace, name);
   return cluster !== undefined && bindsOnly(object, cluster);
 }

@@ -13,9 +13,9 @@ import {
 } from "@flotilla/karmada";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
+import { RBAC_GROUP } from "@flotilla/kubernetes";
 
-const GROUP = "rbac.authorization.k8s.io";
-const API_VERSION = `${GROUP}/v1`;
+const API_VERSION = `${RBAC_GROUP}/v1`;
 
 export interface KarmadaAccess {
   clusterRole: ClusterRole;
@@ -37,7 +37,7 @@ export function agentRoles(cluster: string): readonly { namespace: string; name:
 
 export function karmadaAccess(cluster: string): KarmadaAccess {
   const name = agentRoleName(cluster);
-  const subjects = [{ apiGroup: GROUP, kind: "User", name: agentUser(cluster) }];
+  const subjects = [{ apiGroup: RBAC_GROUP, kind: "User", name: agentUser(cluster) }];
   const rules = [secretRules(cluster), WORK_RULES, leaseRules(cluster), leaseRules(agentElectionLease(cluster))];
   const places = agentRoles(cluster);
   return {
@@ -46,7 +46,7 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
       apiVersion: API_VERSION,
       kind: "ClusterRoleBinding",
       metadata: { name },
-      roleRef: { apiGroup: GROUP, kind: "ClusterRole", name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name },
       subjects,
     },
     roles: places.map((metadata, index) => ({
@@ -59,7 +59,7 @@ export function karmadaAccess(cluster: string): KarmadaAccess {
       apiVersion: API_VERSION,
       kind: "RoleBinding",
       metadata,
-      roleRef: { apiGroup: GROUP, kind: "Role", name: metadata.name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name: metadata.name },
       subjects,
     })),
   };

@@ -13,9 +13,8 @@ import {
 } from "@flotilla/ocm";
 import type { ClusterRole, ClusterRoleBinding, Namespace, RoleBinding } from "@flotilla/kubernetes";
 import { SKIP_NAMESPACE } from "@flotilla/karmada";
+import { RBAC_API_VERSION, RBAC_GROUP } from "@flotilla/kubernetes";
 
-const RBAC = "rbac.authorization.k8s.io/v1";
-const RBAC_GROUP = "rbac.authorization.k8s.io";
 const ADDON_GROUP = "addon.open-cluster-management.io";
 const REGISTRATION_ROLE = "open-cluster-management:managedcluster:registration";
 const WORK_ROLE = "open-cluster-management:managedcluster:work";
@@ -50,7 +49,7 @@ export function clusterRole(cluster: string, isAccepted: boolean): ClusterRole {
       ]
     : [{ ...own, verbs: ["get", "list", "watch"] }];
   return {
-    apiVersion: RBAC,
+    apiVersion: RBAC_API_VERSION,
     kind: "ClusterRole",
     metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) },
     rules,
@@ -68,7 +67,7 @@ const roleRef = (name: string): RoleBinding["roleRef"] => ({ apiGroup: RBAC_GROU
 
 export function clusterRoleBinding(cluster: string): ClusterRoleBinding {
   return {
-    apiVersion: RBAC,
+    apiVersion: RBAC_API_VERSION,
     kind: "ClusterRoleBinding",
     metadata: { name: clusterRoleName(cluster), labels: labelsOf(cluster) },
     roleRef: roleRef(clusterRoleName(cluster)),
@@ -82,7 +81,7 @@ export function clusterRoleBinding(cluster: string): ClusterRoleBinding {
  */
 export function roleBindings(cluster: string): RoleBinding[] {
   const binding = (name: string, role: string, finalizers: string[]): RoleBinding => ({
-    apiVersion: RBAC,
+    apiVersion: RBAC_API_VERSION,
     kind: "RoleBinding",
     metadata: {
       name,
@@ -102,7 +101,7 @@ export function roleBindings(cluster: string): RoleBinding[] {
 /** The permissions of every agent in its cluster's namespace. */
 export function sharedRoles(): ClusterRole[] {
   const role = (name: string, rules: NonNullable<ClusterRole["rules"]>): ClusterRole => ({
-    apiVersion: RBAC,
+    apiVersion: RBAC_API_VERSION,
     kind: "ClusterRole",
     metadata: { name, labels: labelsOf("") },
     rules,

@@ -7,7 +7,7 @@
  * automatically, and `agent-restriction.ts` rejects writes other than those of `karmadactl register`.
  */
 import { DEFAULT_CLUSTER_SET, OCM_NAMESPACE, OCM_TOKENS_GROUP } from "@flotilla/ocm";
-import { ANONYMOUS_USER } from "@flotilla/kubernetes";
+import { ANONYMOUS_USER, RBAC_GROUP } from "@flotilla/kubernetes";
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, ServiceAccount } from "@flotilla/kubernetes";
 import type { PolicyRule } from "@flotilla/apimachinery/facts/rbac-v1.ts";
 import {
@@ -20,8 +20,7 @@ import {
 type Object = ClusterRole | ClusterRoleBinding | Role | RoleBinding | ServiceAccount;
 type Subject = { kind: "User" | "Group"; name: string } | { kind: "ServiceAccount"; name: string; namespace: string };
 
-const GROUP = "rbac.authorization.k8s.io";
-const API_VERSION = `${GROUP}/v1`;
+const API_VERSION = `${RBAC_GROUP}/v1`;
 const CSR: Pick<PolicyRule, "apiGroups"> = { apiGroups: ["certificates.k8s.io"] };
 const KARMADA_TOKENS: Subject = { kind: "Group", name: KARMADA_TOKENS_GROUP };
 const KARMADA_AGENTS: Subject = { kind: "Group", name: KARMADA_AGENTS_GROUP };
@@ -59,7 +58,7 @@ const AGENT_RULES: readonly PolicyRule[] = [
 /** It creates objects, and changes or deletes only the request with which it began. */
 const REGISTER_RULES: readonly PolicyRule[] = [
   {
-    apiGroups: [GROUP],
+    apiGroups: [RBAC_GROUP],
     resources: ["clusterroles", "clusterrolebindings", "roles", "rolebindings"],
     verbs: ["create"],
   },
@@ -129,7 +128,7 @@ function clusterBinding(name: string, role: string, subject: Subject): ClusterRo
     apiVersion: API_VERSION,
     kind: "ClusterRoleBinding",
     metadata: { name },
-    roleRef: { apiGroup: GROUP, kind: "ClusterRole", name: role },
+    roleRef: { apiGroup: RBAC_GROUP, kind: "ClusterRole", name: role },
     subjects: [named(subject)],
   };
 }
@@ -147,12 +146,12 @@ function inNamespace(
       apiVersion: API_VERSION,
       kind: "RoleBinding",
       metadata: { name, namespace },
-      roleRef: { apiGroup: GROUP, kind: "Role", name },
+      roleRef: { apiGroup: RBAC_GROUP, kind: "Role", name },
       subjects: subjects.map(named),
     },
   ];
 }
 
 function named(subject: Subject): Subject & { apiGroup?: string } {
-  return subject.kind === "ServiceAccount" ? subject : { ...subject, apiGroup: GROUP };
+  return subject.kind === "ServiceAccount" ? subject : { ...subject, apiGroup: RBAC_GROUP };
 }

@@ -2,7 +2,7 @@
  * Whether a work's executor account may apply the work. The agent may do nearly everything; a work from a user may do
  * only what the account may.
  */
-import { SubjectAccessReview, AUTHENTICATED_GROUP, accountGroups, accountUser } from "@flotilla/kubernetes";
+import { SubjectAccessReview, AUTHENTICATED_GROUP, accountGroups, accountUser, RBAC_GROUP } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ManifestWorkExecutor } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
 import { FlotillaError, type DeepReadonly } from "@flotilla/base";
@@ -32,7 +32,6 @@ export class NotAllowedError extends FlotillaError {
 
 /** How long a rejection is cached. */
 export const NOT_ALLOWED_MS = 60_000;
-const RBAC_GROUP = "rbac.authorization.k8s.io";
 const RBAC_RESOURCES: ReadonlySet<string> = new Set(["roles", "rolebindings", "clusterroles", "clusterrolebindings"]);
 
 export interface ExecutorQuestion {

@@ -42,7 +42,10 @@ export function findLeftOut(
     .filter((report) => counters.some((counter) => lacks(report, counter)))
     .map(({ clusterName }) => clusterName);
   const more = members.length > MAX_NAMED ? ` and ${members.length - MAX_NAMED} more members` : "";
-  return `ReflectStatus of ${owner} leaves out ${counters.join(" and ")} of ${members.slice(0, MAX_NAMED).join(", ")}${more}, so the hub counts none of their pods`;
+  return (
+    `ReflectStatus of ${owner} leaves out ${counters.join(" and ")} of ` +
+    `${members.slice(0, MAX_NAMED).join(", ")}${more}, so the hub counts none of their pods`
+  );
 }
 
 export function planLeftOut(binding: Binding, message: string | undefined, now: string): Binding {

@@ -67,6 +67,8 @@ test("a failed rollback is reported by member, with what the member does instead
   expect(failureOf([], { failedRollbacks: failed })).toEqual({
     reason: "RollbackFailed",
     message:
-      "the previous template was sent to roll back pods of the release, but the member does not keep the requested number of new pods (oslo keeps 0 instead of 1): something there changes the partition; nothing more is sent until the template, its partition or a rule changes",
+      "the previous template was sent to roll back pods of the release, but the member does not keep the " +
+      "requested number of new pods (oslo keeps 0 instead of 1): something there changes the partition; " +
+      "nothing more is sent until the template, its partition or a rule changes",
   });
 });

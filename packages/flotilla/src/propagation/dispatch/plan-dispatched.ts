@@ -88,5 +88,8 @@ function renderFailedRollbacks(failed: readonly FailedRollback[]): string {
 
 function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {
   const more = clusters.length > NAMED ? ` and ${clusters.length - NAMED} more` : "";
-  return `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which currently ${clusters.length === 1 ? "gets" : "get"} no copies`;
+  return (
+    `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which ` +
+    `currently ${clusters.length === 1 ? "gets" : "get"} no copies`
+  );
 }

@@ -84,6 +84,7 @@ test("the message has the rule, the field, both values and both numbers", () => 
   const exceeded = { path: "spec.updateStrategy.partition", asked: 4, kept: undefined, pods: 5, askedPods: 1 };
 
   expect(renderExceeded(exceeded, "webhook rules/kruise")).toBe(
-    "the release is not sent: the Retain rule of webhook rules/kruise keeps spec.updateStrategy.partition of the member (unset; the hub asks for 4), so that 5 pods would get it instead of 1",
+    "the release is not sent: the Retain rule of webhook rules/kruise keeps spec.updateStrategy.partition of " +
+      "the member (unset; the hub asks for 4), so that 5 pods would get it instead of 1",
   );
 });

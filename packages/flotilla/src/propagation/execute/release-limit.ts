@@ -88,7 +88,10 @@ export function refuseWiderCreation(copy: Copy, kept: string | undefined): void 
 
 /** `owner` is the user's object that has the rule. */
 export function renderExceeded({ path, asked, kept, pods, askedPods }: ExceededRelease, owner: string): string {
-  return `the release is not sent: the Retain rule of ${owner} keeps ${path} of the member (${text(kept)}; the hub asks for ${text(asked)}), so that ${pods} pods would get it instead of ${askedPods}`;
+  return (
+    `the release is not sent: the Retain rule of ${owner} keeps ${path} of the member (${text(kept)}; the hub ` +
+    `asks for ${text(asked)}), so that ${pods} pods would get it instead of ${askedPods}`
+  );
 }
 
 const text = (value: Json | undefined): string => (value === undefined ? "unset" : JSON.stringify(value));

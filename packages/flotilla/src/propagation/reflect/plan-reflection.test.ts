@@ -190,6 +190,7 @@ test("an integer of the member that the hub cannot keep exactly is omitted and r
   expect(reading).toMatchObject({ health: "Healthy", verdict: undefined });
   expect(reading.status).toEqual({ phase: "Ready" });
   expect(reported).toEqual([
-    "ReflectStatusFailed: the fields startedNanoseconds of the status are not reflected: each must be between -9007199254740991 and 9007199254740991: larger integers cannot be kept exactly",
+    "ReflectStatusFailed: the fields startedNanoseconds of the status are not reflected: each must be between " +
+      "-9007199254740991 and 9007199254740991: larger integers cannot be kept exactly",
   ]);
 });
