@@ -33,6 +33,6 @@ export const CSIDriver: Kind<CSIDriver> = builtInKind<CSIDriver>({
 
 export const csiDriver = defineKind({
   kind: CSIDriver,
-  rules: [lazyAdmission(CSIDriver, "storage-v1", async () => (await import("./csi-driver-rules.ts")).csiDriverRules)],
+  rules: [lazyAdmission(CSIDriver, "storage-v1", async () => (await import("./csi-rules.ts")).csiDriverRules)],
   example: exampleOf(CSIDriver, { spec: {} }),
 });

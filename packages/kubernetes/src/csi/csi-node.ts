@@ -24,6 +24,6 @@ export const CSINode: Kind<CSINode> = builtInKind<CSINode>({
 
 export const csiNode = defineKind({
   kind: CSINode,
-  rules: [lazyAdmission(CSINode, "storage-v1", async () => (await import("./csi-node-rules.ts")).csiNodeRules)],
+  rules: [lazyAdmission(CSINode, "storage-v1", async () => (await import("./csi-rules.ts")).csiNodeRules)],
   example: exampleOf(CSINode, { spec: { drivers: [] } }),
 });

@@ -24,7 +24,7 @@ export const csiStorageCapacity = defineKind({
     lazyAdmission(
       CSIStorageCapacity,
       "storage-v1",
-      async () => (await import("./csi-storage-capacity-rules.ts")).csiStorageCapacityRules,
+      async () => (await import("./csi-rules.ts")).csiStorageCapacityRules,
     ),
   ],
   example: exampleOf(CSIStorageCapacity, { storageClassName: "fast" }),

@@ -34,11 +34,7 @@ export const VolumeAttachment: Kind<VolumeAttachment> = builtInKind<VolumeAttach
 export const volumeAttachment = defineKind({
   kind: VolumeAttachment,
   rules: [
-    lazyAdmission(
-      VolumeAttachment,
-      "storage-v1",
-      async () => (await import("./volume-attachment-rules.ts")).volumeAttachmentRules,
-    ),
+    lazyAdmission(VolumeAttachment, "storage-v1", async () => (await import("./csi-rules.ts")).volumeAttachmentRules),
   ],
   example: exampleOf(VolumeAttachment, {
     spec: { attacher: "disks.example.com", nodeName: "node-1", source: { persistentVolumeName: "data" } },

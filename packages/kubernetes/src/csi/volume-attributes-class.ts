@@ -25,7 +25,7 @@ export const volumeAttributesClass = defineKind({
     lazyAdmission(
       VolumeAttributesClass,
       "storage-v1",
-      async () => (await import("./volume-attributes-class-rules.ts")).volumeAttributesClassRules,
+      async () => (await import("./csi-rules.ts")).volumeAttributesClassRules,
     ),
   ],
   example: exampleOf(VolumeAttributesClass, { driverName: "disks.example.com", parameters: { iops: "100" } }),

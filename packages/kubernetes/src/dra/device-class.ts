@@ -21,8 +21,6 @@ export const DeviceClass: Kind<DeviceClass> = builtInKind<DeviceClass>({
 
 export const deviceClass = defineKind({
   kind: DeviceClass,
-  rules: [
-    lazyAdmission(DeviceClass, "resource-v1", async () => (await import("./device-class-rules.ts")).deviceClassRules),
-  ],
+  rules: [lazyAdmission(DeviceClass, "resource-v1", async () => (await import("./device-rules.ts")).deviceClassRules)],
   example: exampleOf(DeviceClass, { spec: {} }),
 });

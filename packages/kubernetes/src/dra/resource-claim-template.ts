@@ -24,7 +24,7 @@ export const resourceClaimTemplate = defineKind({
     lazyAdmission(
       ResourceClaimTemplate,
       "resource-v1",
-      async () => (await import("./resource-claim-template-rules.ts")).resourceClaimTemplateRules,
+      async () => (await import("./device-rules.ts")).resourceClaimTemplateRules,
     ),
   ],
   example: exampleOf(ResourceClaimTemplate, {

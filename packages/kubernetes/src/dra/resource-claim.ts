@@ -31,11 +31,7 @@ export const ResourceClaim: Kind<ResourceClaim> = builtInKind<ResourceClaim>({
 export const resourceClaim = defineKind({
   kind: ResourceClaim,
   rules: [
-    lazyAdmission(
-      ResourceClaim,
-      "resource-v1",
-      async () => (await import("./resource-claim-rules.ts")).resourceClaimRules,
-    ),
+    lazyAdmission(ResourceClaim, "resource-v1", async () => (await import("./device-rules.ts")).resourceClaimRules),
   ],
   example: exampleOf(ResourceClaim, {
     spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "gpu" } }] } },

@@ -37,11 +37,7 @@ export const ResourceSlice: Kind<ResourceSlice> = builtInKind<ResourceSlice>({
 export const resourceSlice = defineKind({
   kind: ResourceSlice,
   rules: [
-    lazyAdmission(
-      ResourceSlice,
-      "resource-v1",
-      async () => (await import("./resource-slice-rules.ts")).resourceSliceRules,
-    ),
+    lazyAdmission(ResourceSlice, "resource-v1", async () => (await import("./device-rules.ts")).resourceSliceRules),
   ],
   example: exampleOf(ResourceSlice, {
     spec: { driver: "gpu.example.com", pool: { name: "a", generation: 1, resourceSliceCount: 1 }, nodeName: "node-1" },

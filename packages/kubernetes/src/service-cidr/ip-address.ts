@@ -59,7 +59,7 @@ export function addressOfService(address: string, service: { namespace: string; 
 export const ipAddress = defineKind({
   kind: IPAddress,
   rules: [
-    lazyAdmission(IPAddress, "networking-v1", async () => (await import("./ip-address-rules.ts")).ipAddressRules),
+    lazyAdmission(IPAddress, "networking-v1", async () => (await import("./service-range-rules.ts")).ipAddressRules),
   ],
   example: exampleOf(IPAddress, {
     metadata: { name: "192.168.0.1" },

@@ -63,7 +63,11 @@ export function usableRanges(
 export const serviceCidr = defineKind({
   kind: ServiceCIDR,
   rules: [
-    lazyAdmission(ServiceCIDR, "networking-v1", async () => (await import("./service-cidr-rules.ts")).serviceCidrRules),
+    lazyAdmission(
+      ServiceCIDR,
+      "networking-v1",
+      async () => (await import("./service-range-rules.ts")).serviceCidrRules,
+    ),
   ],
   example: exampleOf(ServiceCIDR, { spec: { cidrs: ["192.168.0.0/24"] } }),
 });
