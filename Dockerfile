@@ -11,7 +11,7 @@ LABEL org.opencontainers.image.title="flotilla" \
 # glibc returns large buffers at once, as bin/flotilla sets it. Compiled code is not cached: the root is read-only.
 ENV NODE_ENV=production \
     MALLOC_MMAP_THRESHOLD_=131072 \
-    MALLOC_TRIM_THRESHOLD_=131072 \
+    MALLOC_TRIM_THRESHOLD_=16777216 \
     MALLOC_MMAP_MAX_=16384 \
     MALLOC_ARENA_MAX=2
 COPY --from=build /src/package.json /src/LICENSE /opt/flotilla/

@@ -23,7 +23,7 @@ const PROBE = ["--expose-gc", "--import", join(import.meta.dirname, "heap-probe.
 const LAUNCHER = {
   NODE_COMPILE_CACHE: "node_modules/.cache/flotilla/compiled",
   MALLOC_MMAP_THRESHOLD_: "131072",
-  MALLOC_TRIM_THRESHOLD_: "131072",
+  MALLOC_TRIM_THRESHOLD_: "16777216",
   MALLOC_MMAP_MAX_: "16384",
   MALLOC_ARENA_MAX: "2",
 };
