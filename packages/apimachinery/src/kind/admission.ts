@@ -141,8 +141,8 @@ export interface Reservation {
 
 /** One step of admission. The methods are listed in the order in which they run. */
 export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
-  /** Unset for the rules of a kind, which are known by the kind. */
-  name?: string;
+  /** Unlike those of the other steps of a server, except for steps that one feature has for several kinds. */
+  name: string;
   /** The kind that the step is for, or a condition on kinds, which is evaluated once per kind. Unset: every kind. */
   for?: Kind<T> | ((kind: RequestInfo["kind"]) => boolean);
   on: readonly Operation[];
@@ -167,6 +167,11 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
    * are identical in `known` are not checked. Throws a DecodeError.
    */
   decode?(version: string, sent: DeepReadonly<T>, known: DeepReadonly<T> | undefined): void;
+  /**
+   * `mutate` runs again when a policy or a webhook has changed the object: for defaults of a kind, which change nothing in an
+   * object that has them. A step that adds to objects runs once, as webhooks do, so that it does not undo the change.
+   */
+  readonly isReinvoked?: true;
   /** Returns the object to continue with. Runs before the schema: the writer owns the fields that it sets. */
   mutate?(review: Review<T>): DeepReadonly<T> | Promise<DeepReadonly<T>>;
   /**

@@ -113,8 +113,10 @@ export function builtInAdmission<T extends KubernetesObject>(
   const tableOf = (version: string): string =>
     typeof facts === "string" ? facts : required(facts[version], `the fact table of ${kind.kind} ${version}`);
   return {
+    name: `${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    isReinvoked: true,
     decode: (version, sent, known) => void canonicalObject<T>(tableOf(version), kind.kind, sent, known),
     mutate(review) {
       const object = canonicalObject<T>(tableOf(review.version), kind.kind, review.object, review.settled);

@@ -33,8 +33,10 @@ const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 export function logicalClusterAdmission(profiles: readonly string[]): Admission<LogicalCluster> {
   return {
+    name: "LogicalClusterRules",
     for: LogicalCluster,
     on: ["CREATE", "DELETE"],
+    isReinvoked: true,
     mutate({ object }) {
       const { finalizers = [] } = object.metadata;
       if (finalizers.includes(LOGICAL_CLUSTER_FINALIZER)) return object;

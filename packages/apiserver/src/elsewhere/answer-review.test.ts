@@ -71,6 +71,7 @@ const responseOf = (answer: JsonObject): JsonObject => answer["response"] as Jso
 
 test("what steps change is answered as a patch, and warnings are passed on", async () => {
   const answers = answersOf({
+    name: "Step",
     for: Thing,
     on: ["CREATE"],
     mutate(seen) {
@@ -89,6 +90,7 @@ test("what steps change is answered as a patch, and warnings are passed on", asy
 
 test("a denial has the status of the step, without what the API server adds to its text", async () => {
   const answers = answersOf({
+    name: "Step",
     for: Thing,
     on: ["CREATE"],
     check() {
@@ -105,6 +107,7 @@ test("a denial has the status of the step, without what the API server adds to i
 
 test("all errors of an object are reported together", async () => {
   const invalid = (path: string): AnyStep => ({
+    name: "Step",
     for: Thing,
     on: ["CREATE"],
     validate: () => [field.required(path, "")],
@@ -118,6 +121,7 @@ test("all errors of an object are reported together", async () => {
 
 test("a step may ask what the user may do, and the answer is awaited", async () => {
   const answers = answersOf({
+    name: "Step",
     for: Thing,
     on: ["CREATE"],
     validate: ({ allows }) =>
@@ -135,8 +139,8 @@ test("a step may ask what the user may do, and the answer is awaited", async () 
 test("a deletion is checked with the object that is deleted, and steps for other operations do not run", async () => {
   const seen: unknown[] = [];
   const answers = answersOf(
-    { for: Thing, on: ["DELETE"], check: ({ object }) => void seen.push(object.metadata.name) },
-    { for: Thing, on: ["CREATE"], check: () => void seen.push("create") },
+    { name: "OnDelete", for: Thing, on: ["DELETE"], check: ({ object }) => void seen.push(object.metadata.name) },
+    { name: "OnCreate", for: Thing, on: ["CREATE"], check: () => void seen.push("create") },
   );
 
   await answers.validate(
@@ -151,7 +155,7 @@ test("a deletion is checked with the object that is deleted, and steps for other
 });
 
 test("controllers get no warnings", async () => {
-  const answers = answersOf({ for: Thing, on: ["CREATE"], warnings: () => ["odd"] });
+  const answers = answersOf({ name: "OnCreate", for: Thing, on: ["CREATE"], warnings: () => ["odd"] });
 
   const warnings = async (username: string): Promise<unknown> =>
     responseOf(await answers.validate(review({ userInfo: { username } })))["warnings"];

@@ -183,7 +183,7 @@ async function completeAgain(state: AdmissionState, changed: JsonObject): Promis
   const written = writtenParts(request, changed);
   review.object = ordered({ ...written, metadata: { ...metadataOf(written) } });
   makeCanonical(state);
-  await inOrder(state, steps.mutate.filter(isRuleOfKind), mutate);
+  await inOrder(state, steps.mutate.filter(isReinvoked), mutate);
   review.object = request.context.served.compiled.admit(
     kind.builtIn ? review.object : withReadableMetadata(review.object, [], undefined),
   );
@@ -199,8 +199,7 @@ function writtenParts({ context, oldObject }: AdmitRequest, changed: JsonObject)
     : withoutInitialStatus(context.served, changed);
 }
 
-/** Steps of products have names; they saw the object once. */
-const isRuleOfKind = ({ name }: AnyStep): boolean => name === undefined;
+const isReinvoked = (step: AnyStep): boolean => step.isReinvoked === true;
 
 /** The object with exactly these managers. */
 function withManagers(object: JsonObject, managedFields: Json | undefined): JsonObject {

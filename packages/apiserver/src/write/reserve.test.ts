@@ -7,6 +7,7 @@ import { createTestServer } from "../test-server.ts";
 test("all reservations of a rejected write are released, even when releasing one of them fails", async () => {
   const given: string[] = [];
   const take = (reserve: NonNullable<Admission<ConfigMap>["reserve"]>): Admission<ConfigMap> => ({
+    name: "Taking",
     for: ConfigMap,
     on: ["CREATE"],
     reserve,

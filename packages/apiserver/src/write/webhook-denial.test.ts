@@ -9,6 +9,7 @@ const problem = (field: string): FieldError => ({ type: "Forbidden", field, mess
 
 function webhook(name: string, on: Operation[], problems: FieldError[], asked: string[] = []): AnyAdmission {
   return {
+    name,
     for: ConfigMap,
     on,
     webhook: { name, code: (operation) => (operation === "CREATE" ? 500 : 422) },

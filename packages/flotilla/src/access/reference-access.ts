@@ -31,6 +31,7 @@ export interface ReferenceRule<T extends KubernetesObject> {
 /** References apply to the hub only; on members the kinds have no meaning. */
 export function createReferenceAccess<T extends KubernetesObject>(hub: string, rule: ReferenceRule<T>): Admission<T> {
   return {
+    name: `${rule.for.kind}References`,
     for: rule.for,
     on: ["CREATE", "UPDATE"],
     validate({ cluster, object, oldObject, subresource, user, allows, read }) {

@@ -23,6 +23,7 @@ import { prune, withoutTimeToLive } from "../interpreter/prune.ts";
 
 /** Applies to the hub only; on members these names have no meaning. */
 const keepNamespaces = (hub: string): Admission<Namespace> => ({
+  name: "MemberNamespaces",
   for: Namespace,
   on: ["DELETE"],
   validate: ({ cluster, object: { metadata }, read }) =>
@@ -60,6 +61,7 @@ export function datedTaints(taints: Taints, before: Taints, now: string): Taints
 }
 
 const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
+  name: "TaintTimes",
   for: Cluster,
   on: ["CREATE", "UPDATE"],
   prepare({ object, oldObject, subresource }) {
@@ -78,6 +80,7 @@ const dateTaints = (clock: Pick<Clock, "now">): Admission<Cluster> => ({
 
 /** NoExecute alone evicts little: Karmada moves only workloads whose policy asks for it. */
 const explainTaints: Admission<Cluster> = {
+  name: "TaintWarnings",
   for: Cluster,
   on: ["CREATE", "UPDATE"],
   warnings({ object, oldObject, subresource, byController }) {

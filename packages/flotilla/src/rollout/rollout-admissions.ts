@@ -122,6 +122,7 @@ function selectorErrors(selector: unknown, path: string): FieldError[] {
 }
 
 export const strategyRules: Admission<RolloutStrategy> = {
+  name: "RolloutStrategyRules",
   for: RolloutStrategy,
   on: ["CREATE", "UPDATE"],
   validate: ({ object: { spec } }) => [
@@ -134,8 +135,10 @@ export const strategyRules: Admission<RolloutStrategy> = {
 const STEERING = ["approvals", "promotions", "paused", "abort", "retry"] as const;
 
 export const rolloutRules: Admission<FleetRollout> = {
+  name: "FleetRolloutRules",
   for: FleetRollout,
   on: ["CREATE", "UPDATE"],
+  isReinvoked: true,
   mutate({ object, oldObject, byController, user, nowMs, subresource }) {
     if (subresource !== undefined) return object;
     const before = oldObject?.metadata.annotations?.[ACTORS];
@@ -204,6 +207,7 @@ export function actorOf(
 }
 
 export const budgetRules: Admission<FleetDisruptionBudget> = {
+  name: "FleetDisruptionBudgetRules",
   for: FleetDisruptionBudget,
   on: ["CREATE", "UPDATE"],
   validate: ({ object: { spec } }) => selectorErrors(spec.selector, "spec.selector"),

@@ -34,6 +34,7 @@ const OPERATIONS = [
 
 export const resourceInterpreterWebhookConfigurationRules: readonly AnyAdmission[] = [
   {
+    name: "ResourceInterpreterWebhookConfigurationRules",
     for: ResourceInterpreterWebhookConfiguration,
     on: ["CREATE", "UPDATE"],
     validate: ({ object }) => checkInterpreterWebhooks(object.webhooks),

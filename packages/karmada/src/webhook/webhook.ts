@@ -33,8 +33,10 @@ export function karmadaAdmission<T extends KubernetesObject>(
   { name, completes, check, warnings }: KarmadaRules<T>,
 ): Admission<T> {
   return {
+    name: `${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    isReinvoked: true,
     webhook: { name, code: () => 403, reason: FORBIDDEN },
     mutate(review) {
       checkVersion(kind, name, review);

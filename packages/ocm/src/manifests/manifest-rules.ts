@@ -22,6 +22,7 @@ const MAX_MANIFESTS_BYTES = 500 * 1024;
 /** A work with a longer name could be stored but never applied. A stored one can still be updated. */
 export function manifestWorkName<T extends KubernetesObject>(kind: Kind<T>): AnyAdmission {
   return {
+    name: `${kind.kind}Name`,
     for: kind,
     on: ["CREATE"],
     validate: ({ object: { metadata } }: Review<KubernetesObject>) =>

@@ -30,6 +30,7 @@ export const manifestWorkRules: AnyAdmission[] = [
   }),
   manifestWorkName(ManifestWork),
   {
+    name: "ConditionalDeployment",
     for: ManifestWork,
     on: ["CREATE", "UPDATE"],
     validate: (review: Review<ManifestWork>) =>

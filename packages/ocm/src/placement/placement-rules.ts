@@ -20,6 +20,7 @@ const MAX_EXPRESSION_BYTES = 10 * 1024;
 
 export const placementRules: AnyAdmission[] = [
   {
+    name: "PlacementExpressions",
     for: OcmPlacement,
     on: ["CREATE", "UPDATE"],
     validate: (review: Review<OcmPlacement>) =>

@@ -9,6 +9,7 @@ import { PlacementDecision } from "./placementdecision-kind.ts";
 
 export const placementDecisionRules: AnyAdmission[] = [
   {
+    name: "PlacementDecisionShorthand",
     for: PlacementDecision,
     on: ["CREATE", "UPDATE"],
     canonical(sent, { warn }) {

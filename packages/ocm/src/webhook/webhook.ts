@@ -50,8 +50,10 @@ export function ocmAdmission<T extends KubernetesObject>(
 ): Admission<T> {
   const refuse = rejectionsOf(validator);
   return {
+    name: `${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    isReinvoked: true,
     webhook: { name: validator, code: () => 400 },
     canonical,
     mutate: complete ? (review: Review<T>) => (needsReview(review) ? complete(review) : review.object) : undefined,

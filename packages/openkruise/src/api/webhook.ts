@@ -42,8 +42,10 @@ export function kruiseAdmission<T extends KubernetesObject>(
     return decoded(review, table, kind.kind, rejectionOf(name));
   };
   return {
+    name: `Kruise${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    isReinvoked: true,
     webhook: { name: `v${name}.kb.io`, code: typeof code === "number" ? () => code : code },
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;

@@ -91,6 +91,7 @@ function admissionOf(
   { appliesTo, gates, isInstalled }: KruiseWebhookOptions,
 ): AnyAdmission {
   return {
+    name: "DeletionProtection",
     for: kind,
     on: ["DELETE"],
     validate(review: Review<KubernetesObject>) {

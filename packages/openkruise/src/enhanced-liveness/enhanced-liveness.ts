@@ -14,6 +14,7 @@ const KEPT_ANNOTATION = "apps.kruise.io/container-probe-context";
 
 function createLivenessAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "EnhancedLiveness",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {

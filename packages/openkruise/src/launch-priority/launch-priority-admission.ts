@@ -18,6 +18,7 @@ import { BARRIER_VARIABLE, LAUNCH_PRIORITY_ANNOTATION, PRIORITY_VARIABLE, barrie
 /** Runs after the admissions that add containers: all of them take part. */
 export function createLaunchPriorityAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "LaunchPriority",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {

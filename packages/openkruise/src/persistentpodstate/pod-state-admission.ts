@@ -11,6 +11,7 @@ import { isSameTarget } from "../workloadspread/spread-targets.ts";
 
 export function createPodStateAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "PersistentPodState",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {

@@ -25,6 +25,7 @@ import type { KruiseWebhookOptions } from "../api/kruise-definition.ts";
 export function createPodStartAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   const { gates, nowMs } = options;
   return {
+    name: "PodReadiness",
     for: Pod,
     on: ["CREATE", "UPDATE"],
 

@@ -11,6 +11,7 @@ export function createProbeAdmissions(options: KruiseWebhookOptions): Admission<
   if (!options.gates.isOn("EnablePodProbeMarkerOnServerless")) return [];
   return [
     {
+      name: "PodProbeMarker",
       for: Pod,
       on: ["CREATE"],
       mutate(review) {

@@ -29,6 +29,7 @@ export function createBudgetAdmissions(options: KruiseWebhookOptions): AnyAdmiss
 
 function createMarkAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "PodUnavailableBudgetMark",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {
@@ -93,6 +94,7 @@ function createGuardAdmission(on: readonly Operation[], options: KruiseWebhookOp
   }
 
   return {
+    name: "PodUnavailableBudget",
     for: Pod,
     on,
     validate(review) {

@@ -28,6 +28,7 @@ export const createRolloutAdmissions = (options: KruiseWebhookOptions): AnyAdmis
 
 /** What no controller of a simulated member carries out is rejected there, not ignored. */
 const runnableRollouts = ({ appliesTo }: KruiseWebhookOptions): Admission<Rollout> => ({
+  name: "RunnableRollouts",
   for: Rollout,
   on: ["CREATE", "UPDATE"],
   validate({ cluster, object, subresource }) {
@@ -51,6 +52,7 @@ function unsupportedPart({ spec }: Read<Rollout>): string | undefined {
 }
 
 const holdBack = (kind: Kind<WorkloadObject>, { appliesTo }: KruiseWebhookOptions): Admission<WorkloadObject> => ({
+  name: "RolloutHold",
   for: kind,
   on: ["UPDATE"],
   mutate(review) {

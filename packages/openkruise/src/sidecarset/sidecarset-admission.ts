@@ -18,6 +18,7 @@ import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 /** Runs before launch priorities, which apply to sidecars too. `nowMs` reads the clock of the controllers. */
 export function createSidecarSetAdmission(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "SidecarSetInjection",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {

@@ -261,8 +261,10 @@ function checkOtherPatches(errors: FieldError[], { spec }: Given, others: readon
 
 export const sidecarSetRules = (gates: FeatureGates): AnyAdmission[] => [
   {
+    name: "SidecarSetDefaults",
     for: SidecarSet,
     on: ["CREATE", "UPDATE"],
+    isReinvoked: true,
     mutate: ({ object, subresource }) => (subresource === undefined ? fillDefinitionDefaults(object) : object),
   } satisfies Admission<SidecarSet>,
   kruiseAdmission(SidecarSet, {

@@ -2,7 +2,14 @@
 import { defined } from "@flotilla/base";
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet } from "../cloneset/cloneset-kind.ts";
-import { ControllerRevision, indexByController, isReady, Pod } from "@flotilla/kubernetes";
+import {
+  ControllerRevision,
+  indexByController,
+  isReady,
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+  Pod,
+} from "@flotilla/kubernetes";
 import { PodUnavailableBudget } from "../podunavailablebudget/podunavailablebudget-kind.ts";
 import { SidecarSet } from "./sidecarset-kind.ts";
 import { kruiseKinds } from "../openkruise.ts";
@@ -48,6 +55,37 @@ const setImage = (image: string, strategy?: object): Promise<unknown> =>
     containers: spec.containers?.map((container) => ({ ...container, image })),
     ...defined({ updateStrategy: strategy ? { ...spec.updateStrategy, ...strategy } : undefined }),
   }));
+
+/** Every new pod passes the policy, which sets the images of all its containers. */
+async function setImagesByPolicy(image: string): Promise<void> {
+  await member.client.create(MutatingAdmissionPolicy, MEMBER, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicy",
+    metadata: { name: "images" },
+    spec: {
+      reinvocationPolicy: "Never",
+      matchConstraints: {
+        resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"] }],
+      },
+      mutations: [
+        {
+          patchType: "ApplyConfiguration",
+          applyConfiguration: {
+            expression: `Object{spec: Object.spec{containers: object.spec.containers.map(each,
+              Object.spec.containers{name: each.name, image: "${image}"})}}`,
+          },
+        },
+      ],
+    },
+  });
+  await member.client.create(MutatingAdmissionPolicyBinding, MEMBER, {
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingAdmissionPolicyBinding",
+    metadata: { name: "images" },
+    spec: { policyName: "images" },
+  });
+}
+
 const imagesOf = (container: string): (string | undefined)[] =>
   member.pods().map(({ spec }) => spec.containers.find(({ name }) => name === container)?.image);
 const statusOf = async (): Promise<SidecarSet["status"]> => (await member.get(SidecarSet, "proxies")).status;
@@ -70,6 +108,21 @@ describe("a new pod", () => {
     });
     expect(pods[0]?.metadata.annotations?.["kruise.io/sidecarset-injected-list"]).toBe("proxies");
     expect(await statusOf()).toMatchObject({ matchedPods: 3, updatedPods: 3, readyPods: 3, updatedReadyPods: 3 });
+  });
+
+  test("keeps what a policy changed in its containers, its own and injected ones", async () => {
+    member = await startKruiseMember({ customs: kruiseKinds });
+    await member.client.create(SidecarSet, MEMBER, makeSidecarSet());
+    await setImagesByPolicy("changed:1");
+    await member.client.create(CloneSet, MEMBER, makeWebCloneSet(1));
+    await member.pass(5000);
+
+    const [pod] = member.pods();
+
+    expect(pod?.spec.containers.map(({ name, image }) => [name, image])).toEqual([
+      ["proxy", "changed:1"],
+      ["main", "changed:1"],
+    ]);
   });
 
   test("is annotated with the revision in OpenKruise's namespace", async () => {

@@ -32,6 +32,7 @@ function createPlacing(options: KruiseWebhookOptions): Admission<Pod> {
     return chooseSubset(withCurrentLimits(spread, version, replicas), { name, id, version }, replicas, nowMs());
   };
   return {
+    name: "WorkloadSpread",
     for: Pod,
     on: ["CREATE"],
     mutate(review) {
@@ -78,6 +79,7 @@ function isNamedByServer(pod: ReadonlyPod): boolean {
 
 function createReleasing(options: KruiseWebhookOptions): Admission<Pod> {
   return {
+    name: "WorkloadSpreadRelease",
     for: Pod,
     on: ["DELETE"],
     async reserve(review, write) {

@@ -66,6 +66,7 @@ export function findConflicts(customization: Customization, others: readonly Cus
 }
 
 const admission: Admission<ResourceInterpreterCustomization> = {
+  name: "ResourceInterpreterCustomizationRules",
   for: ResourceInterpreterCustomization,
   on: ["CREATE", "UPDATE"],
   canonical,
