@@ -73,6 +73,57 @@ test("a CloneSet waits for OpenKruise's CRDs, reports what is missing, writes no
   ).not.toContain("clonesets.apps.kruise.io");
 });
 
+test("a kind that was deleted everywhere and is created again is propagated again, while its policy stays", async () => {
+  fleet = await startTestFleet({ members: ["member1"], kruise: "none" });
+  const widget = dynamicKind({
+    group: "example.dev",
+    version: "v1",
+    kind: "Widget",
+    plural: "widgets",
+    scope: "Namespaced",
+  });
+  const propagated = async (): Promise<string[]> =>
+    (await fleet.client.list(widget, { cluster: "member1" })).items.map(({ metadata }) => metadata.name);
+  const define = async (name: string): Promise<void> => {
+    for (const cluster of ["hub", "member1"])
+      await fleet.client.create(CustomResourceDefinition, cluster, {
+        apiVersion: "apiextensions.k8s.io/v1",
+        kind: "CustomResourceDefinition",
+        metadata: { name: "widgets.example.dev" },
+        spec: {
+          group: "example.dev",
+          scope: "Namespaced",
+          names: { plural: "widgets", kind: "Widget" },
+          versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+        },
+      });
+    await fleet.run(1_000);
+    await fleet.client.create(widget, "hub", {
+      apiVersion: "example.dev/v1",
+      kind: "Widget",
+      metadata: { name, namespace: "default" },
+    });
+    await fleet.run(SETTLED_MS);
+  };
+  await fleet.client.create(
+    PropagationPolicy,
+    "hub",
+    makePolicy("default/widgets").selects("example.dev/v1", "Widget").duplicates("member1").build(),
+  );
+  await define("first");
+  const before = await propagated();
+
+  for (const cluster of ["hub", "member1"])
+    await fleet.client.delete(CustomResourceDefinition, { cluster, name: "widgets.example.dev" });
+  await fleet.run(10 * MINUTE_MS);
+  const bindings = (await fleet.client.list(ResourceBinding, { cluster: "hub" })).items;
+  await define("second");
+
+  expect(before).toEqual(["first"]);
+  expect(bindings).toEqual([]);
+  expect(await propagated()).toEqual(["second"]);
+});
+
 test("CRDs that the members had before are reported as healthy, also those that keep the member's form", async () => {
   fleet = await startTestFleet({ members: ["member1"] });
   await fleet.client.create(ClusterPropagationPolicy, "hub", {

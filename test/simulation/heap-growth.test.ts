@@ -207,8 +207,34 @@ async function close({ client, hub, run }: TestFleet, round: number): Promise<vo
   await run(60_000);
 }
 
+/** The groups whose objects are requested in ten minutes in which nothing happens. */
+async function askedInTenMinutes(fleet: TestFleet, asked: Set<string>): Promise<string[]> {
+  await fleet.run(60_000);
+  asked.clear();
+  await fleet.run(600_000);
+  return [...asked];
+}
+
 test("workloads, namespaces, CRDs and members that come and go leave nothing behind", async () => {
-  const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, pull: ["pulled"], kruise: "none" }));
+  const asked = new Set<string>();
+  const fleet = endsWithTest(
+    await startTestFleet({
+      members: MEMBERS,
+      pull: ["pulled"],
+      kruise: "none",
+      wrap: (transport) => ({
+        ...transport,
+        send(request, signal) {
+          asked.add(request.path.group);
+          return transport.send(request, signal);
+        },
+        watch(request, signal) {
+          asked.add(request.path.group);
+          return transport.watch(request, signal);
+        },
+      }),
+    }),
+  );
   const heaps: number[] = [];
 
   for (let round = 0; round < ROUNDS; round++) {
@@ -225,5 +251,6 @@ test("workloads, namespaces, CRDs and members that come and go leave nothing beh
   }
 
   const [second = 0, ...last] = heaps;
+  expect((await askedInTenMinutes(fleet, asked)).filter((group) => group.endsWith(".example"))).toEqual([]);
   expect(Math.min(...last) - second).toBeLessThan(MAX_GROWTH_BYTES);
 }, 240_000);

@@ -25,6 +25,7 @@ export type {
   Controller,
   ControllerDefinition,
   Informer,
+  InformerLifetime,
   Informers,
   KindRequest,
   Lane,

@@ -402,3 +402,86 @@ test("ten thousand objects with an index are listed with one index call per obje
   informers.close();
   await settle();
 });
+
+describe("a kind that is no longer served", () => {
+  /** The server stops to serve the kind, which ends its watches. */
+  async function withdraw({ client, clock, settle }: ReturnType<typeof setUp>): Promise<void> {
+    client.setServed(Widget, false);
+    client.disconnect();
+    await settle();
+    clock.advance(60_000);
+    await settle();
+  }
+
+  test("is requested no more when its informer is open while the kind is served and has no listener", async () => {
+    const world = setUp();
+    await world.client.create(Widget, "hub", makeWidget("a"));
+    const informer = world.informers.of(Widget, "while-served");
+    const stop = informer.subscribe(() => {});
+    await world.settle();
+    stop();
+
+    await withdraw(world);
+
+    expect(informer.closed.aborted).toBe(true);
+    expect(informer.list()).toEqual([]);
+    expect(world.informers.unanswered(0)).toEqual([]);
+  });
+
+  const staysOpen: Record<string, (informers: ReturnType<typeof setUp>["informers"]) => Informer<KubernetesObject>> = {
+    "has a listener": (informers) => {
+      const informer = informers.of(Widget, "while-served");
+      informer.subscribe(() => {});
+      return informer;
+    },
+    "was also requested for good": (informers) => {
+      informers.of(Widget, "while-served");
+      return informers.of(Widget);
+    },
+  };
+  for (const [reason, open] of Object.entries(staysOpen))
+    test(`is followed again when it returns, because its informer ${reason}`, async () => {
+      const world = setUp();
+      const informer = open(world.informers);
+      await world.settle();
+      await withdraw(world);
+
+      world.client.setServed(Widget, true);
+      await world.client.create(Widget, "hub", makeWidget("b"));
+      world.clock.advance(60_000);
+      await world.settle();
+
+      expect(informer.closed.aborted).toBe(false);
+      expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(["b"]);
+    });
+
+  test("is followed again by a new informer when it returns", async () => {
+    const world = setUp();
+    const before = world.informers.of(Widget, "while-served");
+    await world.settle();
+    await withdraw(world);
+
+    world.client.setServed(Widget, true);
+    await world.client.create(Widget, "hub", makeWidget("b"));
+    const after = world.informers.of(Widget, "while-served");
+    await world.settle();
+
+    expect(after).not.toBe(before);
+    expect(after.list().map(({ metadata }) => metadata.name)).toEqual(["b"]);
+  });
+
+  test("stays open for a listener beside a passive one, and not for the passive one alone", async () => {
+    const world = setUp();
+    const informer = world.informers.of(Widget, "while-served");
+    informer.subscribe(() => {}, { isPassive: true });
+    const stop = informer.subscribe(() => {});
+    await world.settle();
+    await withdraw(world);
+    const withListener = informer.closed.aborted;
+
+    stop();
+    await withdraw(world);
+
+    expect([withListener, informer.closed.aborted]).toEqual([false, true]);
+  });
+});

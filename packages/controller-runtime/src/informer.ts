@@ -54,6 +54,8 @@ export interface InformerOptions<T extends KubernetesObject> {
   budget?: InformerBudget;
   /** Called when a list begins; the first one begins at once. */
   onListing: (informer: SharedInformer<T>) => void;
+  /** Called after every attempt that the server answered with 404. */
+  onUnserved: (informer: SharedInformer<T>) => void;
 }
 
 type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
@@ -71,6 +73,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #lists = new ListWaits();
   /** Replaced, never modified, so that a listener may subscribe another during delivery. */
   #listeners: readonly Listener<T>[] = [];
+  #passiveListeners = 0;
   #synced = false;
   #isAnswered = false;
   #state: "listing" | "following" | "waiting" = "listing";
@@ -120,6 +123,15 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   get fresh(): boolean {
     return this.#synced && this.#state === "following";
+  }
+
+  get closed(): AbortSignal {
+    return this.#options.signal;
+  }
+
+  /** Whether a listener subscribes that is not passive. */
+  get isObserved(): boolean {
+    return this.#listeners.length > this.#passiveListeners;
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -196,13 +208,16 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     });
   }
 
-  subscribe(listener: Listener<T>): () => void {
+  subscribe(listener: Listener<T>, { isPassive = false } = {}): () => void {
     // Wrapped, so that subscribing the same function twice creates two subscriptions.
     const own: Listener<T> = (event, lane) => listener(event, lane);
     for (const { cluster, object } of this.#store.all()) this.#call(own, { cluster, object, deleted: false }, "resync");
     this.#listeners = [...this.#listeners, own];
+    if (isPassive) this.#passiveListeners++;
     return () => {
+      if (!this.#listeners.includes(own)) return;
       this.#listeners = this.#listeners.filter((other) => other !== own);
+      if (isPassive) this.#passiveListeners--;
     };
   }
 
@@ -260,6 +275,8 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     this.#enter("waiting");
     this.#options.budget?.leave(this);
     this.#listeners = [];
+    this.#passiveListeners = 0;
+    for (const stored of this.#store.all()) this.#drop(stored, stored.object);
   }
 
   /** Returns when the server ends the watch, throws when the connection fails. */
@@ -346,6 +363,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       if (failure.error instanceof InformerBudgetError) this.#attempts = attempts + 1;
     }
     this.#enter("waiting");
+    if (failure && isNotFound(failure.error)) this.#options.onUnserved(this);
     const delayMs = Math.min(lastMs, FIRST_RECONNECT_MS * 2 ** (broughtSomething ? 0 : attempts));
     // Half of the delay is random, so that a thousand informers do not reconnect to a restarted server at the same
     // time.

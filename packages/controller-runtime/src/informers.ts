@@ -1,8 +1,11 @@
-/** The informers shared by the controllers of one process: one per kind and version, opened on first use. */
+/**
+ * The informers shared by the controllers of one process: one per kind and version, opened on first use. Kinds that users
+ * define come and go: an informer of a kind that is no longer served is closed when nothing subscribes to it.
+ */
 import { formatApiVersion, type Kind, type KubernetesObject } from "@flotilla/apimachinery";
 import { invariant, systemRandom, type Clock, type DeepReadonly, type Log, type Random } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
-import type { Informer, Informers } from "./runtime-controller.ts";
+import type { Informer, InformerLifetime, Informers } from "./runtime-controller.ts";
 import type { InformerBudget } from "./informer-budget.ts";
 import { SharedInformer, type Scope } from "./informer.ts";
 
@@ -38,31 +41,43 @@ export function createInformers(options: InformersOptions): SharedInformers {
   const { client, clock, log, scope, budget, random = systemRandom } = options;
   const closing = new AbortController();
   const opened = new Map<string, SharedInformer<KubernetesObject>>();
+  /** The kinds whose informers stay open. */
+  const lasting = new Set<string>();
   /** Those that began a list and were listing when last asked. */
   const listing = new Set<SharedInformer<KubernetesObject>>();
   const idOf = (kind: Kind): string => `${formatApiVersion(kind.group, kind.storageVersion)}/${kind.plural}`;
   const covers = (cluster: string): boolean =>
     scope.cluster === "*" ? (scope.where?.(cluster) ?? true) : scope.cluster === cluster;
+
+  function open(kind: Kind, id: string): SharedInformer<KubernetesObject> {
+    const ends = new AbortController();
+    const informer = new SharedInformer<KubernetesObject>({
+      kind,
+      client,
+      clock,
+      random,
+      log,
+      scope,
+      budget,
+      signal: AbortSignal.any([closing.signal, ends.signal]),
+      onListing: (started) => listing.add(started),
+      onUnserved(unserved) {
+        if (lasting.has(id) || unserved.isObserved) return;
+        opened.delete(id);
+        listing.delete(unserved);
+        ends.abort();
+      },
+    });
+    opened.set(id, informer);
+    return informer;
+  }
+
   return {
-    of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
+    of<T extends KubernetesObject>(kind: Kind<T>, lifetime: InformerLifetime = "always"): Informer<T> {
       invariant(!closing.signal.aborted, `${kind.plural} were requested after the informers were closed`);
       const id = idOf(kind);
-      let informer = opened.get(id);
-      if (!informer)
-        opened.set(
-          id,
-          (informer = new SharedInformer<KubernetesObject>({
-            kind,
-            client,
-            clock,
-            random,
-            log,
-            scope,
-            budget,
-            signal: closing.signal,
-            onListing: (started) => listing.add(started),
-          })),
-        );
+      if (lifetime === "always") lasting.add(id);
+      const informer = opened.get(id) ?? open(kind, id);
       // The kind determines the type: an informer opened for it holds objects of that type.
       return informer as unknown as Informer<T>;
     },

@@ -327,6 +327,34 @@ describe("sources", () => {
 
     expect(seen).toEqual(["Widget/a", "Gadget/b"]);
   });
+
+  test("a dynamic source reports the objects of a kind that is removed as deleted, and follows the kind no more", async () => {
+    const { client, informers, manager, signal, settle } = setUp();
+    const seen: string[] = [];
+    const source = createDynamicSource<string>(informers, ({ object: { metadata }, deleted }) => [
+      `${deleted ? "-" : "+"}${metadata.name}`,
+    ]);
+    manager.add(
+      defineKeyedController<string>({
+        name: "match",
+        sources: [{ source }],
+        writes: [],
+        idOf: (key) => key,
+        reconcile: async (key) => (seen.push(key), done),
+      }),
+    );
+    source.add(Widget);
+    manager.start(signal);
+    await client.create(Widget, "hub", make(Widget, "a"));
+    await settle();
+
+    source.remove(Widget);
+    await settle();
+    await client.create(Widget, "hub", make(Widget, "b"));
+    await settle();
+
+    expect(seen).toEqual(["+a", "-a"]);
+  });
 });
 
 describe("failures", () => {

@@ -112,8 +112,13 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
    */
   readonly fresh: boolean;
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** Calls back for every present object and for every change, in order. */
-  subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void): () => void;
+  /**
+   * Calls back for every present object and for every change, in order. A passive listener does not keep the informer
+   * open.
+   */
+  subscribe(listener: (event: ObjectEvent<T>, lane: Lane) => void, options?: { isPassive?: boolean }): () => void;
+  /** Aborted when the informer is closed. */
+  readonly closed: AbortSignal;
   /**
    * Indexes every object by the values that `valuesOf` returns, including present ones. A name can be added once;
    * `valuesOf` is pure.
@@ -129,8 +134,15 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
 }
 
 /** Shared informers, one per kind and version; opened on first use. */
+/**
+ * How long an informer stays open: until all are closed, or, for a kind that users define, until the server no longer
+ * serves the kind and nothing subscribes to it.
+ */
+export type InformerLifetime = "always" | "while-served";
+
 export interface Informers {
-  of<T extends KubernetesObject>(kind: Kind<T>): Informer<T>;
+  /** An informer that is open `while-served` is requested again for every use: it may have been closed. Default: `always`. */
+  of<T extends KubernetesObject>(kind: Kind<T>, lifetime?: InformerLifetime): Informer<T>;
 }
 
 export interface ControllerDefinition<T extends KubernetesObject> {

@@ -36,41 +36,59 @@ export interface Observer {
   autoscalerOf(kind: AnyKind, place: ObjectPlace): { name: string } | "none" | "unknown";
 }
 
+/** The listeners of the objects of one kind. */
+interface Route {
+  readonly kind: AnyKind;
+  readonly byPlace: Map<string, Set<ObjectListener>>;
+  unsubscribe(): void;
+}
+
+const routeId = ({ group, storageVersion, plural }: AnyKind): string => `${group}/${storageVersion}/${plural}`;
+
 const BY_TARGET = "delivery.scaleTarget";
 
 export function createObserver(informers: Informers): Observer {
-  const routes = new Map<string, Map<string, Set<ObjectListener>>>();
-  /** The kinds with listeners, by group and kind: an autoscaler names its target without a plural. */
-  const kinds = new Map<string, Set<AnyKind>>();
+  const routes = new Map<string, Route>();
+  /** By group and kind: an autoscaler names its target without a plural. */
+  const routesByKind = new Map<string, Set<Route>>();
   let autoscalers: Informer<HorizontalPodAutoscaler> | undefined;
 
-  function routesOf(kind: AnyKind): Map<string, Set<ObjectListener>> {
-    const id = `${kind.group}/${kind.storageVersion}/${kind.plural}`;
-    let listeners = routes.get(id);
-    if (!listeners) {
-      const byPlace = new Map<string, Set<ObjectListener>>();
-      routes.set(id, byPlace);
-      informers.of<KubernetesObject>(kind).subscribe(({ cluster, object, old, deleted }, lane) => {
-        const { namespace, name } = object.metadata;
-        for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? [])
-          listener(deleted ? undefined : object, lane, old);
-      });
-      listeners = byPlace;
-      const known = kinds.get(`${kind.group}/${kind.kind}`) ?? new Set();
-      kinds.set(`${kind.group}/${kind.kind}`, known.add(kind));
-    }
-    return listeners;
+  const informer = (kind: AnyKind): Informer<KubernetesObject> => informers.of<KubernetesObject>(kind, "while-served");
+
+  function openRoute(kind: AnyKind): Route {
+    const byPlace: Route["byPlace"] = new Map();
+    const unsubscribe = informer(kind).subscribe(({ cluster, object, old, deleted }, lane) => {
+      const { namespace, name } = object.metadata;
+      for (const listener of byPlace.get(placeId({ cluster, namespace, name })) ?? [])
+        listener(deleted ? undefined : object, lane, old);
+    });
+    const route: Route = { kind, byPlace, unsubscribe };
+    routes.set(routeId(kind), route);
+    const known = routesByKind.get(`${kind.group}/${kind.kind}`) ?? new Set();
+    routesByKind.set(`${kind.group}/${kind.kind}`, known.add(route));
+    return route;
+  }
+
+  /** Lets the informer of the kind be closed once no member serves the kind. */
+  function closeRoute(route: Route): void {
+    const { kind } = route;
+    const id = `${kind.group}/${kind.kind}`;
+    route.unsubscribe();
+    routes.delete(routeId(kind));
+    const known = routesByKind.get(id);
+    known?.delete(route);
+    if (known?.size === 0) routesByKind.delete(id);
   }
 
   function followAutoscalers(): Informer<HorizontalPodAutoscaler> {
-    const informer = informers.of(HorizontalPodAutoscaler);
-    informer.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [
+    const found = informers.of(HorizontalPodAutoscaler);
+    found.addIndex(BY_TARGET, ({ metadata, spec }, cluster) => [
       targetId(
         spec.scaleTargetRef,
         placeId({ cluster, namespace: metadata.namespace, name: spec.scaleTargetRef.name }),
       ),
     ]);
-    informer.subscribe(({ cluster, object, old, deleted }) => {
+    found.subscribe(({ cluster, object, old, deleted }) => {
       // A status-only update of an autoscaler does not affect its target.
       if (
         old &&
@@ -81,16 +99,14 @@ export function createObserver(informers: Informers): Observer {
         return;
       for (const { metadata, spec } of old ? [old, object] : [object]) {
         const place = { cluster, namespace: metadata.namespace || undefined, name: spec.scaleTargetRef.name };
-        for (const kind of kinds.get(groupKind(spec.scaleTargetRef)) ?? []) {
-          for (const listener of routesOf(kind).get(placeId(place)) ?? [])
-            listener(informers.of<KubernetesObject>(kind).get(place));
+        for (const { kind, byPlace } of routesByKind.get(groupKind(spec.scaleTargetRef)) ?? []) {
+          for (const listener of byPlace.get(placeId(place)) ?? []) listener(informer(kind).get(place));
         }
       }
     });
-    return informer;
+    return found;
   }
 
-  const informer = (kind: AnyKind): Informer<KubernetesObject> => informers.of<KubernetesObject>(kind);
   return {
     informer,
     settled: createSettledObjects(informer),
@@ -101,13 +117,15 @@ export function createObserver(informers: Informers): Observer {
       return found ? { name: found.metadata.name } : "none";
     },
     listen(kind, place, listener) {
-      const byPlace = routesOf(kind);
+      const route = routes.get(routeId(kind)) ?? openRoute(kind);
+      const { byPlace } = route;
       const id = placeId(place);
       const listeners = byPlace.get(id) ?? new Set();
       byPlace.set(id, listeners.add(listener));
       return () => {
-        listeners.delete(listener);
-        if (listeners.size === 0) byPlace.delete(id);
+        if (!listeners.delete(listener) || listeners.size > 0) return;
+        byPlace.delete(id);
+        if (byPlace.size === 0) closeRoute(route);
       };
     },
   };

@@ -12,7 +12,10 @@ const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "sh
 function setUp() {
   const listeners: ((event: ObjectEvent) => void)[] = [];
   const informer = {
-    subscribe: (listener: (typeof listeners)[number]) => void listeners.push(listener),
+    subscribe(listener: (typeof listeners)[number]) {
+      listeners.push(listener);
+      return () => void listeners.splice(listeners.indexOf(listener), 1);
+    },
   } as unknown as Informer<KubernetesObject>;
   const settled = createSettledObjects(() => informer);
   settled.set(kind, key, { generation: 3 });
@@ -27,21 +30,23 @@ test("a settled object is found by its kind and key", () => {
 });
 
 test("a forgotten object leaves nothing behind", () => {
-  const { settled } = setUp();
+  const { settled, listeners } = setUp();
 
   settled.forget({ group: "", plural: "configmaps" }, key);
 
   expect(settled.size()).toBe(0);
+  expect(listeners).toHaveLength(0);
 });
 
 test("an object that is deleted on the member is forgotten, and a changed one is not", () => {
   const { settled, listeners } = setUp();
   settled.set(kind, key, { generation: 4 });
 
+  expect(listeners).toHaveLength(1);
+
   listeners.forEach((listener) => listener({ cluster: "paris", object, deleted: false }));
   expect(settled.size()).toBe(1);
 
   listeners.forEach((listener) => listener({ cluster: "paris", object, deleted: true }));
   expect(settled.size()).toBe(0);
-  expect(listeners).toHaveLength(1);
 });

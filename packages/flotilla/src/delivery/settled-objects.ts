@@ -36,31 +36,31 @@ export interface SettledObjects {
 
 export function createSettledObjects(informerOf: (kind: AnyKind) => Informer<KubernetesObject>): SettledObjects {
   /** By resource, which is the same object in all versions, and by object. */
-  const settled = new Map<string, Map<string, Settled>>();
-  const followed = new Set<Informer<KubernetesObject>>();
+  const settled = new Map<string, { objects: Map<string, Settled>; followed: Map<string, () => void> }>();
   const resourceId = ({ group, plural }: Resource): string => `${group}/${plural}`;
 
   function forget(kind: Resource, key: ObjectKey): void {
-    settled.get(resourceId(kind))?.delete(idOfKey(key));
-  }
-
-  function follow(kind: AnyKind): void {
-    const informer = informerOf(kind);
-    if (followed.has(informer)) return;
-    followed.add(informer);
-    informer.subscribe(({ cluster, object, deleted }) => {
-      if (deleted) forget(kind, keyOf(cluster, object));
-    });
+    const known = settled.get(resourceId(kind));
+    if (!known?.objects.delete(idOfKey(key)) || known.objects.size > 0) return;
+    settled.delete(resourceId(kind));
+    for (const unsubscribe of known.followed.values()) unsubscribe();
   }
 
   return {
-    get: (kind, key) => settled.get(resourceId(kind))?.get(idOfKey(key)),
+    get: (kind, key) => settled.get(resourceId(kind))?.objects.get(idOfKey(key)),
     set(kind, key, entry) {
-      follow(kind);
-      const objects = settled.get(resourceId(kind)) ?? new Map<string, Settled>();
-      settled.set(resourceId(kind), objects.set(idOfKey(key), entry));
+      const known = settled.get(resourceId(kind)) ?? { objects: new Map(), followed: new Map() };
+      settled.set(resourceId(kind), known);
+      if (!known.followed.has(kind.storageVersion))
+        known.followed.set(
+          kind.storageVersion,
+          informerOf(kind).subscribe(({ cluster, object, deleted }) => {
+            if (deleted) forget(kind, keyOf(cluster, object));
+          }),
+        );
+      known.objects.set(idOfKey(key), entry);
     },
     forget,
-    size: () => settled.values().reduce((sum, { size }) => sum + size, 0),
+    size: () => settled.values().reduce((sum, { objects }) => sum + objects.size, 0),
   };
 }

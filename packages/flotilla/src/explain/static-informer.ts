@@ -14,6 +14,7 @@ export function createStaticInformer<T extends KubernetesObject>(
   const indexes = new Map<string, Map<string, DeepReadonly<T>[]>>();
   return {
     kind,
+    closed: new AbortController().signal,
     synced: true,
     fresh: true,
     whenSynced: () => Promise.resolve(),

@@ -17,8 +17,8 @@ type Definition = DeepReadonly<CustomResourceDefinition>;
 export function followDefinitions(informers: Informers, onChange: () => void): Informers {
   const followed = new Set<object>();
   return {
-    of(kind) {
-      const informer = informers.of(kind);
+    of(kind, lifetime) {
+      const informer = informers.of(kind, lifetime);
       if (
         kind.group !== CustomResourceDefinition.group ||
         kind.kind !== CustomResourceDefinition.kind ||

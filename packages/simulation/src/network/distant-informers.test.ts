@@ -25,6 +25,7 @@ function makeNear(): Informers & {
   const idOf = (cluster: string, name: string): string => `${cluster}/${name}`;
   const notify = (event: ObjectEvent<ConfigMap>): void => listeners.forEach((listener) => listener(event, "fresh"));
   const informer = {
+    closed: new AbortController().signal,
     get: ({ cluster, name }: { cluster: string; name: string }) => stored.get(idOf(cluster, name))?.object,
     list: ({ cluster }: { cluster?: string } = {}) =>
       [...stored.values()]

@@ -6,16 +6,19 @@
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import type { Informer, Informers, Lane, ObjectEvent } from "@flotilla/controller-runtime";
+import type { Informer, InformerLifetime, Informers, Lane, ObjectEvent } from "@flotilla/controller-runtime";
 import type { MemberNetwork } from "./member-network.ts";
 
 export function createDistantInformers(informers: Informers, network: MemberNetwork): Informers {
   const views = new Map<unknown, Informer<KubernetesObject>>();
   return {
-    of<T extends KubernetesObject>(kind: Kind<T>): Informer<T> {
-      const near = informers.of(kind);
+    of<T extends KubernetesObject>(kind: Kind<T>, lifetime?: InformerLifetime): Informer<T> {
+      const near = informers.of(kind, lifetime);
       let view = views.get(near);
-      if (!view) views.set(near, (view = viewOf(near as unknown as Informer<KubernetesObject>, network)));
+      if (!view) {
+        views.set(near, (view = viewOf(near as unknown as Informer<KubernetesObject>, network)));
+        near.closed.addEventListener("abort", () => views.delete(near), { once: true });
+      }
       // The view has the same object type as its informer.
       return view as unknown as Informer<T>;
     },
@@ -34,19 +37,24 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
   const listeners = new Set<Listener<T>>();
 
   // Subscribed before any listener, so that a notified listener reads the same state.
-  near.subscribe(({ cluster, object, old }) => {
-    if (!network.isCut(cluster)) return;
-    const key = keyOf(cluster, object);
-    let changed = kept.get(cluster);
-    if (!changed) kept.set(cluster, (changed = new Map()));
-    if (!changed.has(idOf(key))) changed.set(idOf(key), { key, seen: old });
-  });
-  network.onChange((cluster, isCut) => {
+  near.subscribe(
+    ({ cluster, object, old }) => {
+      if (!network.isCut(cluster)) return;
+      const key = keyOf(cluster, object);
+      let changed = kept.get(cluster);
+      if (!changed) kept.set(cluster, (changed = new Map()));
+      if (!changed.has(idOf(key))) changed.set(idOf(key), { key, seen: old });
+    },
+    { isPassive: true },
+  );
+  const forget = network.onChange((cluster, isCut) => {
     const changed = isCut ? undefined : kept.get(cluster);
     if (!changed) return;
     kept.delete(cluster);
     for (const { key, seen } of changed.values()) notify(key, seen, near.get(key));
   });
+
+  near.closed.addEventListener("abort", forget, { once: true });
 
   function notify({ cluster }: ObjectKey, seen: Seen<T>, now: Seen<T>): void {
     const object = now ?? seen;
@@ -74,6 +82,7 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
 
   return {
     kind: near.kind,
+    closed: near.closed,
     get synced() {
       return near.synced;
     },
@@ -90,7 +99,7 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
     // the members' own indexes.
     by: (index, value) => near.by(farName(index), value),
     addIndex: (name, valuesOf) => near.addIndex(farName(name), valuesOf),
-    subscribe(listener) {
+    subscribe(listener, options) {
       const own: Listener<T> = (event, lane) => listener(event, lane);
       const stop = near.subscribe((event, lane) => {
         if (!network.isCut(event.cluster)) return own(event, lane);
@@ -99,7 +108,7 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
         const past = keptOf(keyOf(event.cluster, event.object));
         const object = past ? past.seen : event.object;
         if (object) own({ ...event, object }, lane);
-      });
+      }, options);
       listeners.add(own);
       return () => {
         listeners.delete(own);

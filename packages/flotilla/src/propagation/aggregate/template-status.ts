@@ -61,7 +61,7 @@ export function createTemplateStatus(deps: TemplateStatusDependencies): Template
         writer = createStatusWriter<KubernetesObject>({
           client,
           kind,
-          lister: informers.of<KubernetesObject>(kind),
+          lister: { get: (key) => informers.of<KubernetesObject>(kind, "while-served").get(key) },
           clock,
           windowMs: STATUS_WINDOW_MS,
           log,

@@ -98,11 +98,17 @@ export function createTemplates({
 }: TemplatesDependencies): Templates {
   /** The watched version of a kind, by group and kind. */
   const followed = new Map<string, AnyKind>();
-  /** Kinds that were named and not served by the hub at the time. */
+  /** Kinds that are named and that the hub did not serve when it was asked last. */
   const missing = new Map<string, KindRef>();
+  /** How many selectors of policies and how many bindings name a kind. */
+  const named = new Map<string, number>();
+  /** Kinds that code or a dependency names. */
+  const requested = new Set<string>();
   /** Kinds whose discovery failed and is repeated by a timer: a stage asks for one with every reconcile meanwhile. */
   const retried = new Set<string>();
   const sources: DynamicSource<unknown>[] = [];
+  const informerOf = (kind: AnyKind): Informer<KubernetesObject> =>
+    informers.of<KubernetesObject>(kind, "while-served");
   const idOf = (group: string, kind: string): string => `${group}/${kind}`;
   const versionedId = ({ apiVersion, kind }: KindRef): string => `${apiVersion}/${kind}`;
   /** Set when the informers are about to be closed: a discovery that ends later must not ask them for more. */
@@ -118,13 +124,13 @@ export function createTemplates({
         if (isClosed || followed.has(idOf(group, ref.kind))) return;
         followed.set(idOf(group, ref.kind), kind);
         // Opened without a source too: `get` of a process that runs no stages finds the list complete.
-        informers.of(kind);
+        informerOf(kind);
         for (const source of sources) source.add(kind);
       },
       (error: unknown) => {
         if (isClosed) return;
         // An unserved kind is waited for; a failed discovery is retried sooner.
-        if (error instanceof UnknownKindError) missing.set(id, ref);
+        if (error instanceof UnknownKindError) miss(ref);
         else if (!retried.has(id)) {
           log.warn("kind of a template not resolved, retrying", { ...ref, error: messageOf(error) });
           retried.add(id);
@@ -137,30 +143,52 @@ export function createTemplates({
     );
   }
 
-  for (const informer of policies) {
-    informer.subscribe(({ object, deleted }) => {
-      if (!deleted) object.spec.resourceSelectors.forEach(follow);
-    });
+  function miss(ref: KindRef): void {
+    const id = versionedId(ref);
+    if (named.has(id) || requested.has(id)) missing.set(id, { apiVersion: ref.apiVersion, kind: ref.kind });
   }
+
+  function changeNames(before: readonly KindRef[], now: readonly KindRef[]): void {
+    for (const id of now.map(versionedId)) named.set(id, (named.get(id) ?? 0) + 1);
+    for (const id of before.map(versionedId)) {
+      const count = (named.get(id) ?? 0) - 1;
+      if (count > 0) named.set(id, count);
+      else {
+        named.delete(id);
+        if (!requested.has(id)) missing.delete(id);
+      }
+    }
+    now.forEach(follow);
+  }
+
+  for (const informer of policies)
+    informer.subscribe(({ object, old, deleted }) =>
+      changeNames(old?.spec.resourceSelectors ?? [], deleted ? [] : object.spec.resourceSelectors),
+    );
   // A template is watched while it has a binding, even after its policy is deleted.
-  for (const informer of bindings) {
-    informer.subscribe(({ object, deleted }) => {
-      if (!deleted) follow(object.spec.resource);
+  for (const informer of bindings)
+    informer.subscribe(({ object, old, deleted }) => {
+      const [before, now] = [old?.spec.resource, object.spec.resource];
+      if (deleted || before?.apiVersion !== now.apiVersion || before.kind !== now.kind)
+        changeNames(before ? [before] : [], deleted ? [] : [now]);
     });
-  }
   definitions.subscribe(({ object: { spec, metadata }, old, deleted }) => {
     // A changed or deleted kind is resolved again: it may have gained a status, or return under another name or in
     // other versions.
     if (deleted || (old && old.metadata.generation !== metadata.generation))
       for (const { name } of spec.versions)
         kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
+    const refs = spec.versions.map(({ name }) => ({
+      apiVersion: formatApiVersion(spec.group, name),
+      kind: spec.names.kind,
+    }));
     // A new CRD may be the one that a policy has been waiting for.
-    if (!deleted) return missing.forEach(follow);
+    if (!deleted) return refs.filter((ref) => missing.has(versionedId(ref))).forEach(follow);
     const known = followed.get(idOf(spec.group, spec.names.kind));
     if (!known) return;
     followed.delete(idOf(spec.group, spec.names.kind));
-    const ref = { apiVersion: formatApiVersion(spec.group, known.storageVersion), kind: spec.names.kind };
-    missing.set(versionedId(ref), ref);
+    refs.forEach(miss);
+    for (const source of sources) source.remove(known);
   });
 
   return {
@@ -168,25 +196,26 @@ export function createTemplates({
     close() {
       isClosed = true;
     },
-    follow,
+    follow(ref) {
+      requested.add(versionedId(ref));
+      follow(ref);
+    },
     async get(ref) {
-      const informer = informers.of<KubernetesObject>(await kinds.resolve(ref));
+      const informer = informerOf(await kinds.resolve(ref));
       const template = informer.get({ cluster: hub, namespace: ref.namespace || undefined, name: ref.name });
       return template || informer.synced ? template : "unknown";
     },
     find({ group, kind, namespace, name }) {
       const known = followed.get(idOf(group, kind));
-      return (
-        known && informers.of<KubernetesObject>(known).get({ cluster: hub, namespace: namespace || undefined, name })
-      );
+      return known && informerOf(known).get({ cluster: hub, namespace: namespace || undefined, name });
     },
     isListed({ apiVersion, kind }) {
       const known = followed.get(idOf(parseApiVersion(apiVersion).group, kind));
-      return known ? informers.of(known).synced : missing.has(versionedId({ apiVersion, kind }));
+      return known ? informerOf(known).synced : missing.has(versionedId({ apiVersion, kind }));
     },
     list(ref, namespace) {
       const known = followed.get(idOf(parseApiVersion(ref.apiVersion).group, ref.kind));
-      return known ? informers.of<KubernetesObject>(known).list({ cluster: hub, namespace }) : [];
+      return known ? informerOf(known).list({ cluster: hub, namespace }) : [];
     },
     source<K>(map: (event: ObjectEvent) => Iterable<K>, { statusToo = false } = {}) {
       const source = createDynamicSource<K>(informers, (event) =>
