@@ -71,7 +71,7 @@ export type { TemplatePlan } from "./explain/plan-template.ts";
 export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
-export { hidesItsPods, ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./health/run-to-completion.ts";
+export { hidesItsPods, isScheduled, runsOnEveryNode, runsToCompletion } from "./health/run-to-completion.ts";
 export { FAILED as RUN_FAILED, heldPods, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/retain-problems.ts";
 export { STATUS_COMPLETE } from "./propagation/aggregate/plan-left-out.ts";

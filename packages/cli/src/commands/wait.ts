@@ -1,5 +1,5 @@
 /** `flotilla wait`: waits until objects are healthy on their members, or gone from the hub and its members. */
-import { HUB } from "@flotilla/apimachinery";
+import { formatApiVersion, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { find } from "@flotilla/client";
@@ -65,7 +65,8 @@ export const waitCommand = defineCommand({
       { podCauseOf },
       { missingControllers },
       { nearestObject },
-      { renderHealthy, runsToCompletion },
+      { renderHealthy },
+      { runsToCompletion },
     ] = await Promise.all([
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
@@ -75,6 +76,7 @@ export const waitCommand = defineCommand({
       import("../health/controllers-state.ts"),
       import("../explain/nearest-object.ts"),
       import("../members/run-progress.ts"),
+      import("@flotilla/flotilla"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -90,7 +92,10 @@ export const waitCommand = defineCommand({
             wanted.push({ kind, name });
           }
         }
-      const endless = wanted.find(({ kind }) => !runsToCompletion(kind.kind));
+      const endless = wanted.find(
+        ({ kind }) =>
+          !runsToCompletion({ apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind }),
+      );
       if (flags.for === "complete" && endless)
         throw new UsageError(
           `${endless.kind.kind} ${endless.name} does not run to completion; wait for --for healthy instead`,

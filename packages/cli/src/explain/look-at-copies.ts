@@ -5,7 +5,7 @@ import { formatAge, HUB, isForbidden } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { RUN_TO_COMPLETION, SCHEDULED_KINDS, unhealthyForMs } from "@flotilla/flotilla";
+import { isScheduled, runsToCompletion, unhealthyForMs } from "@flotilla/flotilla";
 import type { Explanation } from "@flotilla/flotilla";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { explainHubCheck, readFailedChecks } from "../hub-checks.ts";
@@ -109,14 +109,14 @@ function unhealthyCopies(
   const { apiVersion, kind, namespace, name } = resource;
   const copy = (cluster: string): CopyRef => ({ cluster, apiVersion, kind, namespace, name });
   // The status of a run does not always show that its pods do not start.
-  const isRun = (word: string): boolean => SCHEDULED_KINDS.has(word) || RUN_TO_COMPLETION.has(word);
+  const isRun = (ref: { apiVersion: string; kind: string }): boolean => isScheduled(ref) || runsToCompletion(ref);
   const [sickMembers, sickManifests] = [
     members.filter(
       ({ unhealthy, failedRule, applied, status }) =>
         failedRule === undefined &&
-        (unhealthy !== undefined || ((applied === true || status !== undefined) && isRun(kind))),
+        (unhealthy !== undefined || ((applied === true || status !== undefined) && isRun(resource))),
     ),
-    manifests.filter((item) => item.unhealthy !== undefined || (item.applied === true && isRun(item.kind))),
+    manifests.filter((item) => item.unhealthy !== undefined || (item.applied === true && isRun(item))),
   ];
   const rolledOut = rollout.flatMap(({ clusters }) =>
     clusters.flatMap(({ cluster, unhealthy = [] }) => unhealthy.map((object) => ({ ...object, cluster }))),

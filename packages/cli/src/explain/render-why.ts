@@ -2,7 +2,7 @@
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import { Job, Pod } from "@flotilla/kubernetes";
 import { SidecarSet } from "@flotilla/openkruise";
-import { MOST_REPLICAS, ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
+import { isScheduled, MOST_REPLICAS, runsOnEveryNode, runsToCompletion } from "@flotilla/flotilla";
 import type { ExplainedMember, ExplainedPolicy, Explanation, FieldChange } from "@flotilla/flotilla";
 import type { SeenExplanation } from "./look-at-copies.ts";
 import { renderTable } from "../text-table.ts";
@@ -145,19 +145,23 @@ function renderRelease({ release, members }: Read, width: number | undefined): s
   ];
 }
 
-function renderMembers({ members, resource: { kind } }: Read): string[] {
-  return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap((member) => renderMember(member, kind))];
+function renderMembers({ members, resource }: Read): string[] {
+  return members.length === 0 ? [] : ["MEMBERS", ...members.flatMap((member) => renderMember(member, resource))];
 }
 
 /** The replicas of a kind that runs on every node, such as the parallelism of a BroadcastJob, do not count its pods. */
-function countText({ replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>, kind: string): string[] {
+function countText(
+  { replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>,
+  resource: Read["resource"],
+): string[] {
+  const { kind } = resource;
   const replicas = autoscaler?.replicas ?? asked;
   const { desired, active, succeeded, failed, matchedPods: matched } = isObject(status) ? status : {};
   const numbers = { active, succeeded, failed };
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
     typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
   );
-  if (ON_EVERY_NODE.has(kind)) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
+  if (runsOnEveryNode(resource)) return [...(typeof desired === "number" ? [`${desired} nodes`] : []), ...pods];
   if (kind === Job.kind) return [...(replicas === undefined ? [] : [`parallelism ${replicas}`]), ...pods];
   // Their rules give a number, as Karmada's do, and nothing of them is replicated.
   if (kind === Pod.kind) return [];
@@ -166,11 +170,11 @@ function countText({ replicas: asked, autoscaler, status }: DeepReadonly<Explain
   return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
 }
 
-function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): string[] {
+function renderMember(member: DeepReadonly<ExplainedMember>, resource: Read["resource"]): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
   const { onMember = [], ruleGives = [], onMemberBy, autoscaler, unhealthy, failedRule, held, release } = member;
   const facts = [
-    ...countText(member, kind),
+    ...countText(member, resource),
     ...(state === "leaving" ? ["being left"] : []),
     ...(applied === false ? [] : [applied ? "applied" : "not applied yet"]),
     ...(unhealthy !== undefined
@@ -178,7 +182,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
       : health === undefined
         ? []
         : // A partition, OnDelete or minReadySeconds, which Karmada's rules do not know.
-          [health === "Unhealthy" ? (held ?? "unhealthy by its kind's rule only") : healthText(health, kind)]),
+          [health === "Unhealthy" ? (held ?? "unhealthy by its kind's rule only") : healthText(health, resource)]),
     ...(stale ? ["last known numbers"] : []),
     // The message says why.
     ...(applied === false ? ["not applied"] : []),
@@ -206,9 +210,9 @@ function renderMember(member: DeepReadonly<ExplainedMember>, kind: string): stri
 const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
 
 /** The rule of a kind that runs pods to completion does not see whether they start. */
-function healthText(health: string, kind: string): string {
+function healthText(health: string, resource: Read["resource"]): string {
   if (health === "Unknown") return "health unknown";
-  return health === "Healthy" && (RUN_TO_COMPLETION.has(kind) || SCHEDULED_KINDS.has(kind))
+  return health === "Healthy" && (runsToCompletion(resource) || isScheduled(resource))
     ? "healthy by its kind's rule"
     : health.toLowerCase();
 }

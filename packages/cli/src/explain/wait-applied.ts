@@ -2,7 +2,7 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import { findCondition, gvkOf, HUB, parseApiVersion, objectTitle } from "@flotilla/apimachinery";
+import { findCondition, formatApiVersion, gvkOf, HUB, objectTitle, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
@@ -10,7 +10,7 @@ import { capitalised, FlotillaError, sleep, textOf, objectOf } from "@flotilla/b
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { heldPods, RELEASED, RUN_FAILED, RUN_TO_COMPLETION, whyUnhealthy } from "@flotilla/flotilla";
+import { heldPods, RELEASED, RUN_FAILED, runsToCompletion, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
@@ -248,7 +248,8 @@ function carrierReason(object: Template): { reason?: string } {
 /** An object that is applied and exists may still not run. A Job progresses for as long as it runs. */
 function manifestReason({ status }: DeepReadonly<ManifestWork>): { reason?: string } {
   for (const { resourceMeta, conditions } of status?.resourceStatus?.manifests ?? []) {
-    const isRun = RUN_TO_COMPLETION.has(resourceMeta.kind ?? "");
+    const { group = "", version = "", kind = "" } = resourceMeta;
+    const isRun = runsToCompletion({ apiVersion: formatApiVersion(group, version), kind });
     const wrong = (isRun ? ["Degraded"] : ["Degraded", "Progressing"])
       .map((type) => findCondition(conditions, type))
       .find((condition) => condition?.status === "True");
@@ -385,7 +386,7 @@ function refusalOf({ status }: DeepReadonly<ResourceBinding>, cluster: string): 
 /** The rule of a kind can be satisfied while a new pod does not start beside the old ones. */
 function healthReason(copy: Template, health: string): Standing {
   const wrong = whyUnhealthy(copy, health);
-  if (wrong?.reason === RUN_FAILED && RUN_TO_COMPLETION.has(copy.kind)) return { reason: wrong.message, final: "run" };
+  if (wrong?.reason === RUN_FAILED && runsToCompletion(copy)) return { reason: wrong.message, final: "run" };
   if (wrong) return { reason: wrong.message };
   if (health === "Healthy") return { left: runProgress(copy) };
   // Karmada's rules wait for pods that nothing replaces.

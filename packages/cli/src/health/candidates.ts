@@ -2,13 +2,13 @@
  * Workloads that are not healthy according to the hub: bindings by their condition `Healthy`, ManifestWorks by the
  * conditions of their manifests. The pods on their members show whether, and why, that is a problem. Pure.
  */
-import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { findCondition, formatAge, formatApiVersion } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import {
   HEALTHY,
   hidesItsPods,
   RULE_FAILURES,
-  RUN_TO_COMPLETION,
+  runsToCompletion,
   unhealthyForMs,
   whyUnhealthy,
 } from "@flotilla/flotilla";
@@ -97,7 +97,7 @@ function hiddenRun({ spec, status }: DeepReadonly<Pick<ResourceBinding, "spec" |
   const { apiVersion, kind, namespace: place, name } = spec.resource;
   const namespace = place || undefined;
   const copies = (status?.aggregatedStatus ?? [])
-    .filter((item) => isRunning(item) && hidesItsPods(kind, item.status))
+    .filter((item) => isRunning(item) && hidesItsPods(spec.resource, item.status))
     .map(({ clusterName: cluster }) => ({ cluster, apiVersion, kind, namespace, name }));
   if (copies.length === 0) return undefined;
   const problem = "workload unhealthy";
@@ -115,6 +115,7 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
     const condition = degraded?.status === "True" ? degraded : progressing?.status === "True" ? progressing : undefined;
     if (!condition) return [];
     const { group = "", version = "", kind = "", namespace, name = "" } = resourceMeta;
+    const apiVersion = formatApiVersion(group, version);
     const { namespace: cluster = "" } = metadata;
     return [
       {
@@ -128,13 +129,13 @@ export function candidatesOfWork(work: DeepReadonly<ManifestWork>, moment: Momen
         copies: [
           {
             cluster,
-            apiVersion: group ? `${group}/${version}` : version,
+            apiVersion,
             kind,
             namespace: namespace || undefined,
             name,
           },
         ],
-        runsToCompletion: condition === progressing && RUN_TO_COMPLETION.has(kind),
+        runsToCompletion: condition === progressing && runsToCompletion({ apiVersion, kind }),
       },
     ];
   });

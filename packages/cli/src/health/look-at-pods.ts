@@ -13,7 +13,7 @@ import { proxyPath } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { podsBelow } from "../members/pods.ts";
 import { readOneObject } from "../members/read-objects.ts";
-import { RUN_TO_COMPLETION, SCHEDULED_KINDS } from "@flotilla/flotilla";
+import { isScheduled, runsToCompletion } from "@flotilla/flotilla";
 import { nameMembers } from "./name-members.ts";
 import { lookAtRuns, podProblemsOfRun } from "./look-at-runs.ts";
 import { outdatedPodsOf } from "./outdated-pods.ts";
@@ -117,13 +117,13 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   const [type] = await discovery.typesAt(place, group ? `${kind}.${group}` : kind);
   if (!type) return { copy, problems: [] };
   const nowMs = asking.clock.now();
-  if (SCHEDULED_KINDS.has(kind)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
+  if (isScheduled(copy)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
   const owner = type.scope === "Namespaced" ? await readOneObject(asking, place, type, namespace, name) : undefined;
   const pods = owner ? await podsBelow(asking, place, type, owner) : [];
   const isOutdated = owner && outdatedPodsOf(owner);
   const { problems: found, unseen } = await readPodProblems(asking, place, namespace, pods, isOutdated);
-  const problems = RUN_TO_COMPLETION.has(kind) ? podProblemsOfRun(found, nowMs) : found;
+  const problems = runsToCompletion(copy) ? podProblemsOfRun(found, nowMs) : found;
   if (problems.some(({ isCertain }) => isCertain)) return { copy, problems, unseen };
   // A pod that waits for its volume does not say why the volume does.
   const isVolume = problems.some(({ detail }) => detail.includes(VOLUME));

@@ -36,7 +36,13 @@ const cases: Record<string, { kind: string; spec?: object; status?: object; want
   "a Workflow that is done": { kind: "Workflow", status: { phase: "Succeeded" }, want: undefined },
   "a Deployment": { kind: "Deployment", status: { replicas: 1 }, want: undefined },
 };
+const VERSIONS: Record<string, string> = {
+  Job: "batch/v1",
+  BroadcastJob: "apps.kruise.io/v1beta1",
+  Workflow: "argoproj.io/v1alpha1",
+  Deployment: "apps/v1",
+};
 for (const [behaviour, { want, kind, ...object }] of Object.entries(cases))
   test(`${behaviour}: ${want ?? "no progress"}`, () => {
-    expect(runProgress({ apiVersion: "v1", kind, metadata: { name: "run" }, ...object })).toBe(want);
+    expect(runProgress({ apiVersion: VERSIONS[kind] ?? "", kind, metadata: { name: "run" }, ...object })).toBe(want);
   });

@@ -2,18 +2,16 @@
 import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { RUN_TO_COMPLETION } from "@flotilla/flotilla";
+import { runsToCompletion } from "@flotilla/flotilla";
 import { objectOf } from "@flotilla/base";
 
 /** The conditions and phases of kinds that have succeeded. */
 const COMPLETE = ["Complete", "Completed", "SuccessCriteriaMet"];
 const COMPLETE_PHASES: ReadonlySet<unknown> = new Set(["Succeeded", "completed"]);
 
-export const runsToCompletion = (kind: string): boolean => RUN_TO_COMPLETION.has(kind);
-
 /** `1 of 4 completions done, still running`; undefined for other kinds, and when it is done. */
 export function runProgress(copy: DeepReadonly<KubernetesObject>): string | undefined {
-  if (!runsToCompletion(copy.kind)) return undefined;
+  if (!runsToCompletion(copy)) return undefined;
   const { spec, status } = copy as unknown as { spec?: JsonObject; status?: JsonObject };
   const { conditions, phase, succeeded, active, desired } = objectOf(status);
   const known = Array.isArray(conditions) ? (conditions as { type: string; status: string }[]) : [];

@@ -3,7 +3,7 @@ import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/ka
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isJobFinished, Job, kubernetesWorkloads, Pod } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
-import { parseJobRecord, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
+import { parseJobRecord, runsToCompletion, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject, numberOf, textOf, objectOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -17,7 +17,8 @@ export const idOfWorkload = ({ kind, namespace, name }: { kind: string; namespac
 
 export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): WorkloadStatus {
   const { metadata, spec, status } = binding;
-  const isRun = RUNS.has(`${parseApiVersion(spec.resource.apiVersion).group}/${spec.resource.kind}`);
+  // It reports pods as active, succeeded and failed; the replicas of its binding are only its parallelism.
+  const isRun = runsToCompletion(spec.resource);
   const statuses = statusesOf(binding);
   const counted = countedPods(statuses);
   const isLeft = isLeftByPolicy(binding) && Boolean(spec.clusters?.length) && metadata.deletionTimestamp === undefined;
@@ -68,13 +69,6 @@ const FINISHED_ELSEWHERE = "<finished, its member left>";
 /** Of Jobs only: the rules of other kinds would load every controller with them. */
 const isFinished = (kind: string, statuses: readonly JsonObject[]): boolean =>
   kind === Job.kind && statuses.length > 0 && statuses.every(isJobFinished);
-
-/** Kinds that report pods as active, succeeded and failed; the replicas of their binding are only their parallelism. */
-const RUNS: ReadonlySet<string> = new Set(
-  [...kubernetesWorkloads, ...kruiseWorkloads]
-    .filter(({ workload }) => workload?.runsToCompletion)
-    .map(({ group, kind }) => `${group}/${kind}`),
-);
 
 /**
  * Kinds whose members count pods instead of replicas, by the fields of their status: a SidecarSet counts the pods that

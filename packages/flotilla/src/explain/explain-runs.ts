@@ -2,7 +2,7 @@
 import type { DeepReadonly } from "@flotilla/base";
 import { clusterNameOf } from "@flotilla/karmada";
 import type { Work } from "@flotilla/karmada";
-import { SCHEDULED_KINDS } from "../health/run-to-completion.ts";
+import { isScheduled } from "../health/run-to-completion.ts";
 import { targetsOf } from "../propagation/bindings/target-clusters.ts";
 import { runsAgain, runsOnce } from "../propagation/jobs/finished-run.ts";
 import { isJob, planJob } from "../propagation/jobs/plan-job.ts";
@@ -25,7 +25,7 @@ export function runNote(binding: Binding | undefined, manifest: Template): strin
 
 /** What a run that is not finished does when it leaves one of its members; undefined if nothing of it moves. */
 export function leaveNote({ metadata, spec }: Pick<Binding, "metadata" | "spec">): string | undefined {
-  if (SCHEDULED_KINDS.has(spec.resource.kind)) return "runs in progress stop, and the next one starts elsewhere";
+  if (isScheduled(spec.resource)) return "runs in progress stop, and the next one starts elsewhere";
   if (!runsOnce(spec.resource)) return undefined;
   const isDivided = spec.placement?.replicaScheduling?.replicaSchedulingType === "Divided";
   // A copy for each member is not replaced by those that the other members have.

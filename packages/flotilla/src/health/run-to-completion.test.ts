@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { argoDefinitions, argoWorkloads } from "@flotilla/argo";
 import { kubernetesDefinitions, kubernetesWorkloads, servedKinds } from "@flotilla/kubernetes";
 import { kruiseDefinitions, kruiseWorkloads } from "@flotilla/openkruise";
-import { ON_EVERY_NODE, RUN_TO_COMPLETION, SCHEDULED_KINDS } from "./run-to-completion.ts";
+import { isScheduled, runsOnEveryNode, runsToCompletion } from "./run-to-completion.ts";
 
 test.each([
   ["Kubernetes", kubernetesWorkloads, kubernetesDefinitions],
@@ -14,8 +14,26 @@ test.each([
   expect(new Set(listed)).toEqual(new Set(declared));
 });
 
-test("Jobs, BroadcastJobs and Workflows run to completion; BroadcastJobs and DaemonSets run on every node; CronJobs and AdvancedCronJobs start runs", () => {
-  expect([...RUN_TO_COMPLETION]).toEqual(["Job", "BroadcastJob", "Workflow"]);
-  expect([...ON_EVERY_NODE].toSorted()).toEqual(["BroadcastJob", "DaemonSet"]);
-  expect([...SCHEDULED_KINDS]).toEqual(["CronJob", "AdvancedCronJob"]);
-});
+const traits: Record<string, [isOne: (ref: { apiVersion: string; kind: string }) => boolean, want: readonly string[]]> =
+  {
+    "run to completion": [runsToCompletion, ["Job", "BroadcastJob", "Workflow"]],
+    "run on every node": [runsOnEveryNode, ["DaemonSet", "Advanced DaemonSet", "BroadcastJob"]],
+    "start runs on a schedule": [isScheduled, ["CronJob", "AdvancedCronJob"]],
+  };
+const KINDS: Record<string, { apiVersion: string; kind: string }> = {
+  Job: { apiVersion: "batch/v1", kind: "Job" },
+  CronJob: { apiVersion: "batch/v1", kind: "CronJob" },
+  DaemonSet: { apiVersion: "apps/v1", kind: "DaemonSet" },
+  "Advanced DaemonSet": { apiVersion: "apps.kruise.io/v1beta1", kind: "DaemonSet" },
+  BroadcastJob: { apiVersion: "apps.kruise.io/v1beta1", kind: "BroadcastJob" },
+  AdvancedCronJob: { apiVersion: "apps.kruise.io/v1beta1", kind: "AdvancedCronJob" },
+  Workflow: { apiVersion: "argoproj.io/v1alpha1", kind: "Workflow" },
+  "a Job of another group": { apiVersion: "batch.volcano.sh/v1alpha1", kind: "Job" },
+  "a Workflow of another group": { apiVersion: "example.dev/v1", kind: "Workflow" },
+};
+for (const [trait, [isOne, want]] of Object.entries(traits))
+  test(`${want.join(", ")} ${trait}, and kinds of the same name in other groups do not`, () => {
+    const found = Object.keys(KINDS).filter((name) => isOne(KINDS[name] ?? { apiVersion: "", kind: "" }));
+
+    expect(found).toEqual(want);
+  });

@@ -1,31 +1,41 @@
 /** Kinds that run once or on a schedule, and what their status does not say about their pods. Pure. */
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import { argoWorkloads } from "@flotilla/argo";
 import { isObject } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
 import { countOf, kubernetesWorkloads } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 
 const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads];
-const namesOf = (trait: "runsToCompletion" | "runsOnEveryNode" | "isScheduled"): ReadonlySet<string> =>
-  new Set(WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ kind }) => kind));
+/** Kinds of other groups may have the same name. */
+type KindRef = DeepReadonly<{ apiVersion: string; kind: string }>;
+type Trait = "runsToCompletion" | "runsOnEveryNode" | "isScheduled";
 
-/** The kinds whose pods end: they progress for as long as they run, which is not a problem by itself. */
-export const RUN_TO_COMPLETION = namesOf("runsToCompletion");
+function having(trait: Trait): (ref: KindRef) => boolean {
+  const known = new Set(
+    WORKLOADS.filter(({ workload }) => workload?.[trait]).map(({ group, kind }) => `${group}/${kind}`),
+  );
+  return ({ apiVersion, kind }) => known.has(`${parseApiVersion(apiVersion).group}/${kind}`);
+}
 
-/** Kinds with a pod on each node. */
-export const ON_EVERY_NODE = namesOf("runsOnEveryNode");
+/** Whether the pods of a kind end: it progresses for as long as it runs, which is not a problem by itself. */
+export const runsToCompletion = having("runsToCompletion");
 
-/** Kinds that start runs of another kind on a schedule. */
-export const SCHEDULED_KINDS = namesOf("isScheduled");
+/** Whether a kind has a pod on each node. */
+export const runsOnEveryNode = having("runsOnEveryNode");
+
+/** Whether a kind starts runs of another kind on a schedule. */
+export const isScheduled = having("isScheduled");
 
 /**
  * Whether only the pods on the member show that something is wrong: active pods of a BroadcastJob, and of a Job of an
  * old cluster, may wait or run; an AdvancedCronJob does not report how its last run ended.
  */
-export function hidesItsPods(kind: string, status: unknown): boolean {
+export function hidesItsPods(ref: KindRef, status: unknown): boolean {
   if (!isObject(status)) return false;
   const { active, ready, lastScheduleTime } = status;
-  if (SCHEDULED_KINDS.has(kind))
-    return (Array.isArray(active) && active.length > 0) || (kind !== "CronJob" && lastScheduleTime !== undefined);
-  return RUN_TO_COMPLETION.has(kind) && ready === undefined && countOf(active) > 0;
+  if (isScheduled(ref))
+    return (Array.isArray(active) && active.length > 0) || (ref.kind !== "CronJob" && lastScheduleTime !== undefined);
+  return runsToCompletion(ref) && ready === undefined && countOf(active) > 0;
 }

@@ -10,7 +10,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
-import { RUN_TO_COMPLETION } from "./run-to-completion.ts";
+import { runsToCompletion } from "./run-to-completion.ts";
 import { isKruiseHelper, whyKruiseUnhealthy } from "./why-kruise-unhealthy.ts";
 import type { Unhealthy } from "./unhealthy.ts";
 
@@ -87,7 +87,7 @@ export function unreadyOf(object: Observed): { unready: number; total: number } 
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
   const { apiVersion, kind } = object;
   // The pods of a run end: without a counter, nothing is known about them.
-  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !RUN_TO_COMPLETION.has(kind);
+  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !runsToCompletion({ apiVersion, kind });
   const numbers = (
     [
       ["readyReplicas", Math.max(countOf(spec["replicas"]), countOf(status["replicas"]))],

@@ -5,9 +5,9 @@
 import type { Cluster } from "@flotilla/karmada";
 import type { ManagedCluster, ManifestWork } from "@flotilla/ocm";
 import { isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import { findCondition, formatAge, parseApiVersion, referenceTitle } from "@flotilla/apimachinery";
+import { findCondition, formatAge, formatApiVersion, parseApiVersion, referenceTitle } from "@flotilla/apimachinery";
 import { unhealthyForMs } from "../../health/healthy-condition.ts";
-import { RUN_TO_COMPLETION } from "../../health/run-to-completion.ts";
+import { runsToCompletion } from "../../health/run-to-completion.ts";
 import { DELETION_REFUSED } from "../../ocm/work/plan-work-status.ts";
 import { optionsOf } from "../../ocm/work/manifest-options.ts";
 import type { ExplainedManifest, Explanation, Problem, UnhealthyObject } from "../explanation.ts";
@@ -242,9 +242,10 @@ export function unhealthyObjects({ status }: Work): UnhealthyObject[] {
   return (status?.resourceStatus?.manifests ?? []).flatMap((reported) => {
     const { group = "", version = "", kind = "", namespace, name = "" } = reported.resourceMeta;
     const { unhealthy, unhealthySince } = unhealthyOf(reported);
-    const isRunning = RUN_TO_COMPLETION.has(kind) && findCondition(reported.conditions, "Degraded")?.status !== "True";
+    const apiVersion = formatApiVersion(group, version);
+    const isRunning =
+      runsToCompletion({ apiVersion, kind }) && findCondition(reported.conditions, "Degraded")?.status !== "True";
     if (unhealthy === undefined || isRunning) return [];
-    const apiVersion = group ? `${group}/${version}` : version;
     return [{ apiVersion, kind, namespace: namespace || undefined, name, unhealthy, unhealthySince }];
   });
 }
@@ -259,7 +260,7 @@ function unhealthyOf(reported: ReportedManifest | undefined): Pick<ExplainedMani
 function healthProblems(manifest: ExplainedManifest, cluster: string, nowMs: number): Problem[] {
   const { unhealthy, unhealthySince: lastTransitionTime, apiVersion, kind, namespace, name, conditions } = manifest;
   const { group } = parseApiVersion(apiVersion);
-  const isRunning = RUN_TO_COMPLETION.has(kind) && conditions["Degraded"] !== "True";
+  const isRunning = runsToCompletion(manifest) && conditions["Degraded"] !== "True";
   const forMs =
     unhealthy === undefined || isRunning
       ? undefined
