@@ -5,14 +5,15 @@
  *
  * `reserve` is not run: it counts in the store of this server.
  */
-import { deniedByWebhook, fieldErrorText, invalid } from "@flotilla/apimachinery";
 import type { AnyStep, ClusterReader, Kind, RequestInfo, Review } from "@flotilla/apimachinery";
 import { randomUuid } from "@flotilla/base";
 import type { Clock, DeepReadonly, JsonObject, Random } from "@flotilla/base";
 import type { Authorizer } from "../request/authorize.ts";
 import { Decisions } from "../request/decisions.ts";
 import { createAdmissionChain } from "../admission/chain.ts";
-import type { ChainSteps } from "../admission/chain.ts";
+import { inOrder } from "../admission/run-steps.ts";
+import { CHANGING_PHASES, VERDICT_PHASES } from "../admission/step-phases.ts";
+import type { StepPhase, StepState, SteppedReview } from "../admission/step-phases.ts";
 
 export interface AdmissionElsewhereOptions {
   /** In order. */
@@ -43,22 +44,24 @@ export interface AdmissionElsewhere {
 
 export function createAdmissionElsewhere(options: AdmissionElsewhereOptions): AdmissionElsewhere {
   const chain = createAdmissionChain(options.steps);
+  const stateOf = ({ kind, operation }: WriteElsewhere, review: SteppedReview): StepState => ({
+    kind,
+    steps: chain.of(kind, operation),
+    review,
+    errors: [],
+    replace: (object) => void (review.object = object),
+  });
   return {
     async mutate(write, warn) {
       const review = createReview(options, write, warn);
       for (const { canonical } of chain.canonical(write.kind))
         review.object = canonical?.(review.object, { stored: write.oldObject, warn }) ?? review.object;
-      const steps = chain.of(write.kind, write.operation);
-      for (const verb of ["mutate", "complete", "prepare"] as const)
-        for (const step of matching(steps[verb], review)) {
-          const changed = await review.decisions.settle(() => step[verb]?.(review) as DeepReadonly<JsonObject>);
-          review.object = changed;
-        }
+      await inOrder(stateOf(write, review), CHANGING_PHASES, runPhase);
       return review.object;
     },
     async validate(write, warn) {
       const review = createReview(options, write, warn);
-      await rejectOrWarn(chain.of(write.kind, write.operation), review, write.kind);
+      await inOrder(stateOf(write, review), VERDICT_PHASES, runPhase);
     },
     concerns(kind, operation) {
       const { mutate, complete, prepare, validate, webhooks, warnings, check } = chain.of(kind, operation);
@@ -71,42 +74,13 @@ export function createAdmissionElsewhere(options: AdmissionElsewhereOptions): Ad
   };
 }
 
-/** In the order of our own API server. */
-async function rejectOrWarn(steps: ChainSteps, review: ReviewElsewhere, { group, kind }: Kind): Promise<void> {
-  const errors = [];
-  for (const step of matching(steps.validate, review))
-    errors.push(...(await review.decisions.settle(() => step.validate?.(review) ?? [])));
-  const { name = "" } = review.object["metadata"] as { name?: string };
-  if (errors.length > 0) throw invalid(group, kind, name, errors);
-  for (const step of matching(steps.webhooks, review)) {
-    const found = await review.decisions.settle(() => step.validate?.(review) ?? []);
-    if (found.length > 0 && step.webhook)
-      throw deniedByWebhook(
-        step.webhook.name,
-        step.webhook.code(review.operation),
-        fieldErrorText(found),
-        step.webhook.reason,
-      );
-  }
-  if (!review.byController)
-    for (const step of matching(steps.warnings, review))
-      for (const text of (await step.warnings?.(review)) ?? []) review.warn(text);
-  for (const step of matching(steps.check, review)) await review.decisions.settle(() => step.check?.(review));
-}
-
-const matching = (steps: readonly AnyStep[], review: ReviewElsewhere): AnyStep[] =>
-  steps.filter((step) => step.matches?.(review) ?? true);
-
-interface ReviewElsewhere extends Review<JsonObject> {
-  object: DeepReadonly<JsonObject>;
-  readonly decisions: Decisions;
-}
+const runPhase = (state: StepState, phase: StepPhase): void | Promise<void> => phase(state);
 
 function createReview(
   { authorizer, read, clock, random }: AdmissionElsewhereOptions,
   write: WriteElsewhere,
   warn: (text: string) => void,
-): ReviewElsewhere {
+): SteppedReview {
   const decisions = new Decisions(authorizer);
   const decide: Review<JsonObject>["decide"] = ({ verb, ...resource }) =>
     decisions.decide({ user: write.user, cluster: write.cluster, verb, resource });

@@ -196,3 +196,18 @@ test("objects are converted through the stored version, and one that cannot be c
     result: { status: "Failure", message: "Thing cannot be converted from example.com/v2 to example.com/v1" },
   });
 });
+
+test("a step is run in the order of our own API server: errors first, then webhooks, warnings and checks", async () => {
+  const ran: string[] = [];
+  const step = (name: string, more: Partial<AnyStep>): AnyStep => ({ name, for: Thing, on: ["CREATE"], ...more });
+  const answers = answersOf(
+    step("Check", { check: () => void ran.push("check") }),
+    step("Warning", { warnings: () => (ran.push("warnings"), []) }),
+    step("Webhook", { webhook: { name: "w", code: () => 400 }, validate: () => (ran.push("webhook"), []) }),
+    step("Rule", { validate: () => (ran.push("validate"), []) }),
+  );
+
+  await answers.validate(review());
+
+  expect(ran).toEqual(["validate", "webhook", "warnings", "check"]);
+});

@@ -5,20 +5,15 @@
  * The order is that of Kubernetes, because clients see it: in error texts, in the managers of fields, in what a step may
  * still change (docs/adr/0010, docs/adr/0026).
  */
-import {
-  coerceMetadata,
-  DecodeError,
-  deniedByWebhook,
-  fieldErrorText,
-  invalid,
-  metadataProblem,
-} from "@flotilla/apimachinery";
-import type { AnyStep, FieldError, Operation, SpecPart } from "@flotilla/apimachinery";
+import { coerceMetadata, DecodeError, metadataProblem } from "@flotilla/apimachinery";
+import type { FieldError, Kind, Operation, SpecPart } from "@flotilla/apimachinery";
 import { isObject, defined } from "@flotilla/base";
-import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import type { Guard } from "../store/engine.ts";
 import type { ChainSteps } from "../admission/chain.ts";
 import { after, inOrder } from "../admission/run-steps.ts";
+import { complete, mutate, mutateAgain, prepare, VERDICT_PHASES } from "../admission/step-phases.ts";
+import type { StepState } from "../admission/step-phases.ts";
 import { checkNamespace } from "./namespaces.ts";
 import { partOf } from "../resources/resources.ts";
 import type { RequestContext } from "../request/context.ts";
@@ -60,14 +55,12 @@ export interface AdmitRequest extends ReviewRequest {
 }
 
 /** What the phases share. The object is `review.object`. */
-interface AdmissionState {
+interface AdmissionState extends StepState {
   readonly deps: AdmitDependencies;
   readonly request: AdmitRequest;
-  readonly steps: ChainSteps;
   readonly review: ServerReview;
   /** The policies and webhooks whose rules match the request. */
   readonly configured: Configured | undefined;
-  errors: FieldError[];
 }
 
 type Phase = (state: AdmissionState) => void | Promise<void>;
@@ -78,29 +71,26 @@ const pause: Phase = ({ request }) => request.context.pause?.();
 const PHASES: readonly Phase[] = [
   makeCanonical,
   pause,
-  (state) => inOrder(state, state.steps.mutate, mutate),
+  mutate,
   pause,
   applySchema,
   pause,
   trackFields,
   pause,
   enterNamespace,
-  (state) => inOrder(state, state.steps.complete, complete),
+  complete,
   (state) =>
     state.configured &&
     mutateByConfigured(configuredPhases(state, state.configured), (object) => completeAgain(state, object)),
   extractPart,
-  (state) => inOrder(state, state.steps.prepare, prepare),
+  prepare,
   shareWithSibling,
   pause,
   collectMetadataErrors,
   collectSchemaErrors,
   pause,
-  collectStepErrors,
-  rejectErrors,
-  (state) => inOrder(state, state.steps.webhooks, askWebhook),
-  addWarnings,
-  (state) => inOrder(state, state.steps.check, check),
+  nameInvalidObject,
+  ...VERDICT_PHASES,
   (state) => state.configured && validateByConfigured(configuredPhases(state, state.configured)),
 ];
 
@@ -113,10 +103,11 @@ export function admitObject(deps: AdmitDependencies, request: AdmitRequest): Jso
   const state: AdmissionState = {
     deps,
     request,
-    steps: deps.chain.of(kind, request.operation),
-    review: createReview(deps, request),
+    ...createStepState(kind, deps.chain.of(kind, request.operation), createReview(deps, request)),
     configured: deps.configured.find(request.context, request.operation),
-    errors: [],
+    warnFirst() {
+      if (!kind.builtIn) warnAboutCustomObject(request.context, state.review.object, request.oldObject);
+    },
   };
   const pending = inOrder(state, PHASES, runPhase);
   return pending ? pending.then(() => state.review.object) : state.review.object;
@@ -128,27 +119,21 @@ function makeCanonical({ deps, request: { context, oldObject }, review }: Admiss
   review.object = canonicalForm(deps, context, review.object, context.warn, oldObject);
 }
 
-const mutate = changeBy("mutate");
-const complete = changeBy("complete");
-const prepare = changeBy("prepare");
-
-/** Continues with the object that a step returns. */
-function changeBy(verb: "mutate" | "complete" | "prepare") {
-  return ({ review }: AdmissionState, step: AnyStep): void | Promise<void> => {
-    if (step.matches && !step.matches(review)) return;
-    const changed = review.decisions.settle(() => step[verb]?.(review)) as
-      | DeepReadonly<JsonObject>
-      | Promise<DeepReadonly<JsonObject>>;
-    return after(changed, (next) => replaceObject(review, next));
-  };
-}
-
-/** A step may return parts of shared objects, and the following code modifies the top level and metadata in place. */
-function replaceObject(review: ServerReview, next: DeepReadonly<JsonObject>): void {
-  if (next === review.object) return;
-  const { metadata } = next as JsonObject;
-  review.object = ordered({ ...(next as JsonObject), metadata: { ...(metadata as JsonObject) } });
-}
+const createStepState = (
+  kind: Kind,
+  steps: ChainSteps,
+  review: ServerReview,
+): Pick<AdmissionState, "kind" | "steps" | "review" | "errors" | "replace"> => ({
+  kind,
+  steps,
+  review,
+  errors: [],
+  replace(next) {
+    // A step may return parts of shared objects, and the following code modifies the top level and metadata in place.
+    const { metadata } = next as JsonObject;
+    review.object = ordered({ ...(next as JsonObject), metadata: { ...(metadata as JsonObject) } });
+  },
+});
 
 /** Prunes and defaults by the schema of the kind. */
 function applySchema({ request, review }: AdmissionState): void {
@@ -177,18 +162,18 @@ const configuredPhases = ({ deps, request, review }: AdmissionState, found: Conf
  * steps. Fields that they set have no manager, and the managers stay as they were recorded.
  */
 async function completeAgain(state: AdmissionState, changed: JsonObject): Promise<JsonObject> {
-  const { request, review, steps } = state;
+  const { request, review } = state;
   const { managedFields } = metadataOf(review.object);
   const { kind } = request.context.served.resource;
   const written = writtenParts(request, changed);
   review.object = ordered({ ...written, metadata: { ...metadataOf(written) } });
   makeCanonical(state);
-  await inOrder(state, steps.mutate.filter(isReinvoked), mutate);
+  await mutateAgain(state);
   review.object = request.context.served.compiled.admit(
     kind.builtIn ? review.object : withReadableMetadata(review.object, [], undefined),
   );
   review.object = withManagers(kind.builtIn ? withoutEmptyLists(review.object) : review.object, managedFields);
-  await inOrder(state, steps.complete, complete);
+  await complete(state);
   return review.object;
 }
 
@@ -198,8 +183,6 @@ function writtenParts({ context, oldObject }: AdmitRequest, changed: JsonObject)
     ? combine(context, oldObject, changed, metadataOf(changed))
     : withoutInitialStatus(context.served, changed);
 }
-
-const isReinvoked = (step: AnyStep): boolean => step.isReinvoked === true;
 
 /** The object with exactly these managers. */
 function withManagers(object: JsonObject, managedFields: Json | undefined): JsonObject {
@@ -240,10 +223,11 @@ function collectMetadataErrors(state: AdmissionState): void {
   const { resource } = request.context.served;
   const known = request.settled ?? review.sibling;
   const found = validateMetadata(metadataOf(review.object), resource, known && metadataOf(known));
-  state.errors =
+  const errors =
     request.operation === "UPDATE"
       ? repeatMetadataErrors(found, request.errors, resource, request.context.subresource)
       : [...request.errors, ...found];
+  for (const error of errors) state.errors.push(error);
 }
 
 /** The rules of built-in kinds are code: they report required and unknown fields in their own order and words. */
@@ -253,95 +237,29 @@ function collectSchemaErrors({ request: { context, oldObject, settled }, review,
     for (const error of customErrors(context, review.object, oldObject, settled, errors)) errors.push(error);
 }
 
-function collectStepErrors(state: AdmissionState): void | Promise<void> {
-  const { request, review, errors, steps } = state;
-  // For an object without a name, a kind's validation does not depend on how the name is missing.
+/** For an object without a name, a kind's validation does not depend on how the name is missing. */
+function nameInvalidObject({ review, errors }: AdmissionState): void {
   if (errors.length > 0 && metadataOf(review.object).name === undefined)
     review.object = { ...review.object, metadata: { ...metadataOf(review.object), name: "" } };
-  // The rules of a custom kind may rely on its schema, as webhooks do: an object that violates the schema never reaches
-  // them.
-  if (request.context.served.resource.kind.builtIn || errors.length === 0)
-    return inOrder(state, steps.validate, collectErrors);
-}
-
-function collectErrors(
-  { review, errors }: Pick<AdmissionState, "review" | "errors">,
-  step: AnyStep,
-): void | Promise<void> {
-  if (step.matches && !step.matches(review)) return;
-  return after(
-    review.decisions.settle(() => step.validate?.(review) ?? []),
-    (found) => {
-      for (const error of found) errors.push(error);
-    },
-  );
-}
-
-function rejectErrors({
-  request: { context },
-  review,
-  errors,
-}: Pick<DeletionState, "request" | "review" | "errors">): void {
-  if (errors.length === 0) return;
-  const { kind } = context.served.resource;
-  throw invalid((kind.storedAs ?? kind).group, kind.kind, textOf(metadataOf(review.object).name ?? ""), errors);
-}
-
-/** Rules that are webhooks upstream run only on objects that the server itself accepts. */
-function askWebhook({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
-  const { webhook } = step;
-  if (!webhook || (step.matches && !step.matches(review))) return;
-  return after(
-    review.decisions.settle(() => step.validate?.(review) ?? []),
-    (found) => {
-      if (found.length > 0)
-        throw deniedByWebhook(webhook.name, webhook.code(review.operation), fieldErrorText(found), webhook.reason);
-    },
-  );
-}
-
-function addWarnings(state: AdmissionState): void | Promise<void> {
-  const { context, oldObject } = state.request;
-  // Controllers of this server ignore warnings.
-  if (context.byController) return;
-  if (!context.served.resource.kind.builtIn) warnAboutCustomObject(context, state.review.object, oldObject);
-  return inOrder(state, state.steps.warnings, warnBy);
-}
-
-function warnBy({ review }: AdmissionState, step: AnyStep): void | Promise<void> {
-  if (step.matches && !step.matches(review)) return;
-  return after(step.warnings?.(review) ?? [], (texts) => {
-    for (const text of texts) review.warn(text);
-  });
-}
-
-function check({ review }: Pick<AdmissionState, "review">, step: AnyStep): void | Promise<void> {
-  if (step.matches && !step.matches(review)) return;
-  return review.decisions.settle(() => step.check?.(review));
 }
 
 /** Runs the steps for a deletion: all that can reject it. */
 export function admitDeletion(deps: Omit<AdmitDependencies, "siblings">, request: ReviewRequest): void | Promise<void> {
-  const steps = deps.chain.of(request.context.served.resource.kind, "DELETE");
+  const { kind } = request.context.served.resource;
   const review = createReview(deps, request);
   const found = deps.configured.find(request.context, "DELETE");
   const configured = found && { admission: deps.configured, found, request, review };
-  return inOrder({ request, steps, review, errors: [], configured }, DELETION_PHASES, runDeletionPhase);
+  const state = { ...createStepState(kind, deps.chain.of(kind, "DELETE"), review), configured };
+  return inOrder(state, DELETION_PHASES, runDeletionPhase);
 }
 
-type DeletionState = Pick<AdmissionState, "steps" | "review" | "errors"> & {
-  readonly request: ReviewRequest;
-  readonly configured: ConfiguredPhases | undefined;
-};
+type DeletionState = StepState & { readonly configured: ConfiguredPhases | undefined };
 type DeletionPhase = (state: DeletionState) => void | Promise<void>;
 
 const runDeletionPhase = (state: DeletionState, phase: DeletionPhase): void | Promise<void> => phase(state);
 
 const DELETION_PHASES: readonly DeletionPhase[] = [
-  (state) => inOrder(state, state.steps.validate, collectErrors),
-  rejectErrors,
-  (state) => inOrder(state, state.steps.webhooks, askWebhook),
-  (state) => inOrder(state, state.steps.check, check),
+  ...VERDICT_PHASES,
   ({ configured }) => configured && admitConfiguredDeletion(configured),
 ];
 
