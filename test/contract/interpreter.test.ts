@@ -47,3 +47,20 @@ test("only kinds that Flotilla does not serve have replicas without an example",
 
   expect(others.toSorted()).toEqual(["argoproj.io/Rollout", "ray.io/RayService"]);
 });
+
+const updated = knownDefinitions.filter(
+  ({ kind }) => isServed(kind) && kind.workload && !kind.workload.runsToCompletion && !kind.workload.isScheduled,
+);
+
+test("every workload whose pods are updated declares how a release limits the update", () => {
+  expect(updated.map(nameOf)).toContain("apps.kruise.io/CloneSet");
+  expect(updated.filter(({ interpreter }) => !interpreter?.release).map(nameOf)).toEqual([]);
+});
+
+for (const { kind, interpreter, example } of updated)
+  test(`a release gives a copy of ${nameOf({ kind })} a partition exactly if the kind has one`, () => {
+    const limit = interpreter?.release?.limit;
+    const limited = limit?.(example as KubernetesObject, { partition: 3, isPaused: false });
+
+    expect(JSON.stringify(limited ?? {}).includes('"partition":3')).toBe(interpreter?.release?.hasPartition === true);
+  });

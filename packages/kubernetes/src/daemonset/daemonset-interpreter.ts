@@ -1,4 +1,5 @@
 /** DaemonSet: runs on nodes, so it has no replicas to divide. */
+import { limitRollingUpdate } from "../interpreter/release-limits.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { aggregateCounters, countIn, reflectCounters } from "../interpreter/replica-status.ts";
 import { isObserved, templateDependencies, type Workload } from "../interpreter/workload.ts";
@@ -23,4 +24,8 @@ export const daemonSetInterpreter: KindInterpreter<Workload> = {
     );
   },
   dependencies: templateDependencies,
+  release: {
+    takesDown: () => "budget",
+    limit: (daemonSet, { maxUnavailable }) => limitRollingUpdate(daemonSet, { maxUnavailable }),
+  },
 };

@@ -1,4 +1,5 @@
 /** Deployment, with Karmada's rules. */
+import { limitStrategy, replacesAll } from "../interpreter/release-limits.ts";
 import { DEPLOYMENT_REVISION_ANNOTATION, DEPLOYMENT_REVISION_HISTORY_ANNOTATION } from "../well-known-names.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { withoutAnnotations } from "../interpreter/without-fields.ts";
@@ -38,6 +39,10 @@ export const deploymentInterpreter: KindInterpreter<Workload> = {
   }),
   isHealthy: isRolledOut,
   dependencies: templateDependencies,
+  release: {
+    takesDown: (deployment) => (replacesAll(deployment) ? "all" : "budget"),
+    limit: limitStrategy,
+  },
   prune: (deployment) =>
     withoutAnnotations(deployment, [DEPLOYMENT_REVISION_ANNOTATION, DEPLOYMENT_REVISION_HISTORY_ANNOTATION]),
 };

@@ -86,6 +86,25 @@ export interface Dependency {
   labelSelector?: JsonObject;
 }
 
+/** What a release allows the copy of one member. */
+export interface ReleaseLimits {
+  /** How many pods keep the revision before; unset leaves the partition of the template. */
+  partition?: number | undefined;
+  /** How many pods may be unavailable; unset leaves the budget of the template. */
+  maxUnavailable?: number | undefined;
+  isPaused: boolean;
+}
+
+/** How the member's controller of a kind updates pods, and how a release limits it. */
+export interface KindRelease<T extends KubernetesObject = KubernetesObject> {
+  /** Whether `limit` can keep part of the pods at the revision before. */
+  hasPartition?: true;
+  /** How many pods an update makes unavailable: `maxUnavailable` of them, one, or all. */
+  takesDown(object: DeepReadonly<T>): "budget" | "one" | "all";
+  /** The object with the limits for which the kind has fields. Unset for a kind that has none. */
+  limit?(object: DeepReadonly<T>, limits: ReleaseLimits): DeepReadonly<T>;
+}
+
 export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> {
   group: string;
   kind: string;
@@ -115,6 +134,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   conditions?: ConditionSums;
   isHealthy?(object: DeepReadonly<T>): boolean;
   dependencies?(object: DeepReadonly<T>): Dependency[];
+  /** For kinds whose pods are updated when the template changes. */
+  release?: KindRelease<T>;
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */

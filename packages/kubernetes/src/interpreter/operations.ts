@@ -3,7 +3,16 @@ import type { KindInterpreter } from "./kind-interpreter.ts";
 
 export type Rule = Exclude<
   keyof KindInterpreter,
-  "group" | "kind" | "versions" | "conditions" | "concerns" | "restateStatus" | "prune" | "timeToLive" | "isFinished"
+  | "group"
+  | "kind"
+  | "versions"
+  | "conditions"
+  | "concerns"
+  | "release"
+  | "restateStatus"
+  | "prune"
+  | "timeToLive"
+  | "isFinished"
 >;
 
 export const OPERATIONS = {

@@ -3,6 +3,7 @@
  * template's never advances. Here it is reported while it lags behind, and a member that does not report it has caught
  * up.
  */
+import { limitRollingUpdate } from "../interpreter/release-limits.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
 import {
@@ -32,6 +33,12 @@ export const statefulSetInterpreter: KindInterpreter<StatefulSet> = {
   reflectStatus: (statefulSet) => reflectCounters(statefulSet, FIELDS),
   aggregateStatus: (statefulSet, items) => aggregateCounters(statefulSet, items, FIELDS),
   isHealthy: isRolledOut,
+  release: {
+    hasPartition: true,
+    takesDown: () => "one",
+    // Its `maxUnavailable` is behind a feature gate.
+    limit: (statefulSet, { partition }) => limitRollingUpdate(statefulSet, { partition }),
+  },
   dependencies(statefulSet) {
     // The volumes of claim templates refer to claims that the member's controller creates for each pod.
     const made = new Set(statefulSet.spec?.volumeClaimTemplates?.map(({ metadata }) => metadata?.name));

@@ -6,7 +6,7 @@
  * throughout the stage, and a partition counts the pods of the fleet.
  */
 import { dividePartition } from "../divide/partition.ts";
-import { partitionOf, type Partitioned } from "../divide/partitioned.ts";
+import { limitUpdates, partitionOf, type Partitioned } from "../divide/partitioned.ts";
 import { reflectRollout, restateRollout } from "../divide/reflect-rollout.ts";
 import { withRelease } from "../divide/counted-release.ts";
 import { keptPods } from "../divide/split-partition.ts";
@@ -41,6 +41,7 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
+  release: { hasPartition: true, takesDown: () => "budget", limit: limitUpdates },
   reflectStatus: (cloneSet) =>
     withRelease(
       cloneSet,

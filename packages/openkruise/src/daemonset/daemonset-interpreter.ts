@@ -7,6 +7,7 @@ import { withRelease } from "../divide/counted-release.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import { aggregateFields, countIn, isObserved, reflectFields, templateDependencies } from "@flotilla/kubernetes";
+import { limitRollingUpdate } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 
 const FIELDS = {
@@ -26,6 +27,10 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
   group: "apps.kruise.io",
   kind: "DaemonSet",
   divide: divideDaemonPartition,
+  release: {
+    takesDown: () => "budget",
+    limit: (daemonSet, { maxUnavailable, isPaused }) => limitRollingUpdate(daemonSet, { maxUnavailable, isPaused }),
+  },
   reflectStatus: (daemonSet) => withRelease(daemonSet, reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts])),
   aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {

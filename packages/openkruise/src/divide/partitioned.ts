@@ -4,7 +4,7 @@
  */
 import type { LabelSelectorObject } from "@flotilla/apimachinery";
 import { defined, type DeepReadonly } from "@flotilla/base";
-import { shortHash, TEMPLATE_HASH_LABEL, type Workload } from "@flotilla/kubernetes";
+import { shortHash, TEMPLATE_HASH_LABEL, type ReleaseLimits, type Workload } from "@flotilla/kubernetes";
 import type { Budgets } from "./budgets.ts";
 import type { IntOrPercent } from "./split-partition.ts";
 
@@ -43,6 +43,18 @@ export function choosing(strategy: UpdateStrategy | undefined, revision: string,
     { priorityStrategy: { weightPriority: [{ weight: 100, matchSelector }] }, scatterStrategy: undefined },
     apiVersion,
   );
+}
+
+/** The fields that limit an update have the place of the partition. */
+export function limitUpdates(
+  object: DeepReadonly<Partitioned>,
+  { partition, maxUnavailable, isPaused }: ReleaseLimits,
+): DeepReadonly<Partitioned> {
+  const { apiVersion, spec } = object;
+  const limits = defined({ maxUnavailable, paused: isPaused || undefined });
+  const strategy = withRolling(spec?.updateStrategy, limits, apiVersion);
+  const updateStrategy = partition === undefined ? strategy : withPartition(strategy, partition, apiVersion);
+  return { ...object, spec: { ...spec, updateStrategy } };
 }
 
 function withRolling(strategy: UpdateStrategy | undefined, fields: Strategy, apiVersion: string): UpdateStrategy {

@@ -10,6 +10,7 @@ import {
   templateReplicas,
   withSpecField,
 } from "@flotilla/kubernetes";
+import { limitRollingUpdate } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
 
@@ -32,6 +33,7 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (statefulSet, replicas) => withSpecField(statefulSet, "replicas", replicas),
   divide: divideOrdinals,
+  release: { hasPartition: true, takesDown: () => "budget", limit: limitRollingUpdate },
   reflectStatus: (statefulSet) =>
     withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>

@@ -38,6 +38,8 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   replicas: (united) => templateReplicas(united.spec?.replicas ?? 1, podTemplateOf(united)),
   reviseReplicas: (united, replicas) => withSpecField(united, "replicas", replicas),
   divide: divideSubsets,
+  // Its subsets are updated together.
+  release: { takesDown: () => "all" },
   reflectStatus: (united) =>
     reflectFields(united, [
       ...FIELDS.counters,

@@ -5,12 +5,12 @@
  * The template, the partition and the budget of a copy are one write, so that no member ever has the new template with an
  * older partition. `RELEASE_STEP` on the copy says for which assignment it was made; members return it with their status.
  */
-import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { isObject, objectOf } from "@flotilla/base";
+import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
-import { withPartition } from "@flotilla/openkruise";
+import { rulesOfKind } from "../../interpreter/kind-rules.ts";
+import type { KindRef } from "../../interpreter/kind-rules.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { RELEASE_STEP } from "../../flotilla-names.ts";
 import { withReleasedPart } from "../templates/released-part.ts";
@@ -78,26 +78,14 @@ const specOf = (copy: Template): JsonObject => {
 const withSpec = (copy: Template, spec: JsonObject): Template => ({ ...copy, spec }) as unknown as Template;
 
 /** Whether part of a member's pods can have another revision than the rest. */
-export function hasPartition({ apiVersion, kind }: Pick<Template, "apiVersion" | "kind">): boolean {
-  const { group } = parseApiVersion(apiVersion);
-  return (
-    (group === "apps.kruise.io" && (kind === "CloneSet" || kind === "StatefulSet")) ||
-    (group === "apps" && kind === "StatefulSet")
-  );
-}
+export const hasPartition = (ref: KindRef): boolean => rulesOfKind(ref)?.release?.hasPartition === true;
 
 /** How many pods a member makes unavailable while it updates. */
 export function takesDown(template: Template): "budget" | "one" | "all" | "none" {
-  const { group } = parseApiVersion(template.apiVersion);
-  const spec = specOf(template);
-  if (group === "apps" && template.kind === "StatefulSet") return "one";
-  if (group === "apps" && template.kind === "Deployment")
-    return objectOf(spec["strategy"])["type"] === "Recreate" ? "all" : "budget";
-  const isKnown =
-    (group === "apps" && template.kind === "DaemonSet") ||
-    (group === "apps.kruise.io" && ["CloneSet", "StatefulSet", "DaemonSet"].includes(template.kind));
-  if (isKnown) return "budget";
+  const known = rulesOfKind(template)?.release;
+  if (known) return known.takesDown(template);
   // Of other workloads it is not known how they update.
+  const spec = specOf(template);
   return isObject(spec["template"]) && isObject(spec["selector"]) ? "all" : "none";
 }
 
@@ -112,52 +100,11 @@ function mostOf(copy: Template, { target, keeps, size }: MemberRelease): number 
 
 /** The copy with the partition, the budget and the pause of its assignment. */
 function limited(given: Template, member: MemberRelease, assigned: number): Template {
-  const { target, keeps, maxUnavailable, isPaused } = member;
+  const { target, keeps, maxUnavailable, isPaused = false } = member;
   const replicas = Math.min(assigned, mostOf(given, member));
   const copy = replicas < assigned ? withSpec(given, { ...specOf(given), replicas }) : given;
   const isLimited = target !== undefined && target < replicas;
   const partition = keeps === undefined ? (isLimited ? replicas - target : undefined) : Math.min(keeps, replicas);
   if (partition === undefined && maxUnavailable === undefined && !isPaused) return copy;
-  const { group } = parseApiVersion(copy.apiVersion);
-  const spec = specOf(copy);
-  const set: JsonObject = {};
-  if (maxUnavailable !== undefined) set["maxUnavailable"] = maxUnavailable;
-  if (group === "apps.kruise.io" && copy.kind === "CloneSet") {
-    const strategy = objectOf(spec["updateStrategy"]);
-    const isFlat = copy.apiVersion.endsWith("/v1alpha1");
-    if (isPaused) set["paused"] = true;
-    const limits = isFlat
-      ? { ...strategy, ...set }
-      : { ...strategy, rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), ...set } };
-    const updateStrategy = partition === undefined ? limits : withPartition(limits, partition, copy.apiVersion);
-    return withSpec(copy, { ...spec, updateStrategy: updateStrategy as unknown as Json });
-  }
-  if (copy.kind === "Deployment" && group === "apps") {
-    const strategy = objectOf(spec["strategy"]);
-    const next: JsonObject = { ...spec };
-    if (isPaused) next["paused"] = true;
-    if (maxUnavailable !== undefined && strategy["type"] !== "Recreate")
-      next["strategy"] = {
-        ...strategy,
-        type: "RollingUpdate",
-        rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), maxUnavailable },
-      };
-    return withSpec(copy, next);
-  }
-  const isKruise = group === "apps.kruise.io";
-  if ((group !== "apps" && !isKruise) || (copy.kind !== "StatefulSet" && copy.kind !== "DaemonSet")) return copy;
-  const strategy = objectOf(spec["updateStrategy"]);
-  if (strategy["type"] === "OnDelete") return copy;
-  // A native StatefulSet has its maxUnavailable behind a gate.
-  if (!isKruise && copy.kind === "StatefulSet") delete set["maxUnavailable"];
-  if (isPaused && isKruise) set["paused"] = true;
-  if (partition !== undefined && hasPartition(copy)) set["partition"] = partition;
-  return withSpec(copy, {
-    ...spec,
-    updateStrategy: {
-      ...strategy,
-      type: "RollingUpdate",
-      rollingUpdate: { ...objectOf(strategy["rollingUpdate"]), ...set },
-    },
-  });
+  return rulesOfKind(copy)?.release?.limit?.(copy, { partition, maxUnavailable, isPaused }) ?? copy;
 }
