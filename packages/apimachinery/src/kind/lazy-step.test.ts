@@ -12,7 +12,7 @@ const review: Review<KubernetesObject> = makeReview<KubernetesObject>({
 
 test("is loaded by its first call, and answers without waiting afterwards", async () => {
   let loads = 0;
-  const step = lazyStep<KubernetesObject>({ on: ["CREATE"] }, ["warnings"], async () => {
+  const step = lazyStep<KubernetesObject>({ name: "Lazy", on: ["CREATE"] }, ["warnings"], async () => {
     loads++;
     return { warnings: () => ["seen"] };
   });
@@ -24,16 +24,16 @@ test("is loaded by its first call, and answers without waiting afterwards", asyn
 });
 
 test("has only the methods that it names, and one that the loaded step lacks changes and rejects nothing", async () => {
-  const step: AdmissionStep = lazyStep<KubernetesObject>({ on: ["CREATE"] }, ["mutate", "validate"], async () => ({}));
+  const step: AdmissionStep = lazyStep<KubernetesObject>({ name: "Lazy", on: ["CREATE"] }, ["mutate", "validate"], async () => ({}));
 
-  expect(Object.keys(step)).toEqual(["on", "mutate", "validate"]);
+  expect(Object.keys(step)).toEqual(["name", "on", "mutate", "validate"]);
   expect(await step.mutate?.(review)).toBe(review.object);
   expect(await step.validate?.(review)).toEqual([]);
 });
 
 test("a step that cannot be loaded fails the request, and the next one tries again", async () => {
   let loads = 0;
-  const step = lazyStep<KubernetesObject>({ on: ["CREATE"] }, ["validate"], async () => {
+  const step = lazyStep<KubernetesObject>({ name: "Lazy", on: ["CREATE"] }, ["validate"], async () => {
     if (++loads === 1) throw new Error("the disk is gone");
     return { validate: () => [] };
   });

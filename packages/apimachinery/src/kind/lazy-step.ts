@@ -9,7 +9,7 @@ import type { KubernetesObject } from "./meta.ts";
 
 type Verb = "mutate" | "complete" | "prepare" | "validate" | "warnings" | "check";
 /** What the chain of steps reads before it runs one. */
-type Known<T extends KubernetesObject> = Pick<AdmissionStep<T>, "name" | "for" | "on" | "decode">;
+type Known<T extends KubernetesObject> = Pick<AdmissionStep<T>, "name" | "for" | "on" | "isReinvoked" | "decode">;
 
 /** `verbs`: the methods that the step may have. */
 export function lazyStep<T extends KubernetesObject>(
@@ -37,6 +37,6 @@ export const lazyAdmission = <T extends KubernetesObject>(
   facts: string,
   load: () => Promise<Admission<T>>,
 ): KindStep<T> => {
-  const { on, decode } = builtInAdmission(kind, facts);
-  return { ...lazyStep({ on, decode }, ["mutate", "prepare", "validate", "warnings"], load), for: kind };
+  const { name, on, isReinvoked, decode } = builtInAdmission(kind, facts);
+  return { ...lazyStep({ name, on, isReinvoked, decode }, ["mutate", "prepare", "validate", "warnings"], load), for: kind };
 };

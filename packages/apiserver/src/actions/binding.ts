@@ -3,7 +3,8 @@ import { omitEmpty } from "@flotilla/base";
 import { Binding, Node, REGION_LABEL, ZONE_LABEL } from "@flotilla/kubernetes";
 import type { Pod } from "@flotilla/kubernetes";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { CONFLICT_MESSAGE, badRequest, conflict, notFound } from "@flotilla/apimachinery";
+import { CONFLICT_MESSAGE, badRequest, conflict, field, fieldErrorText, notFound } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import type { Action, ActionDependencies, Answer, Input } from "./action.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import { plainError } from "../request/context.ts";
@@ -61,12 +62,11 @@ async function bind(
 
 /** Kubernetes returns 500 without a reason for these. */
 function checkTarget({ target }: DeepReadonly<Binding>): void {
-  const problems: string[] = [];
+  const errors: FieldError[] = [];
   const { kind = "", name = "" } = target ?? {};
-  if (kind !== "" && kind !== "Node")
-    problems.push(`target.kind: Unsupported value: ${JSON.stringify(kind)}: supported values: "Node", "<empty>"`);
-  if (name === "") problems.push("target.name: Required value");
-  if (problems.length > 0) throw plainError(problems.length === 1 ? problems.join() : `[${problems.join(", ")}]`);
+  if (kind !== "" && kind !== "Node") errors.push(field.notSupported("target.kind", kind, ["Node", "<empty>"]));
+  if (name === "") errors.push(field.required("target.name"));
+  if (errors.length > 0) throw plainError(fieldErrorText(errors));
 }
 
 async function assign(

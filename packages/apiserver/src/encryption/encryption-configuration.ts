@@ -2,7 +2,8 @@
  * The configuration of encryption at rest (`apiserver.config.k8s.io/v1` EncryptionConfiguration): which resources, with
  * which providers. The first provider of a resource encrypts; all of them decrypt, so that keys can be rotated.
  */
-import { ConfigurationError, readConfiguration, s } from "@flotilla/apimachinery";
+import { ConfigurationError, field, fieldErrorText, readConfiguration, s } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { parseDuration } from "@flotilla/cel";
 import { aesCbcProvider, aesGcmProvider, identityProvider, secretboxProvider } from "./value-providers.ts";
 import type { ValueProvider } from "./value-providers.ts";
@@ -70,6 +71,8 @@ export interface KmsSettings {
   readonly timeoutMs: number;
 }
 
+const rejection = (error: FieldError): ConfigurationError => new ConfigurationError(fieldErrorText([error]));
+
 /** Throws `ConfigurationError`. Keys never appear in errors. `createKms` makes the provider of a plugin. */
 export function readEncryptionConfiguration(
   content: string,
@@ -78,13 +81,12 @@ export function readEncryptionConfiguration(
 ): EncryptionRule[] {
   const { resources } = readConfiguration(content, file, CONFIGURATION);
   if (resources.length === 0)
-    throw new ConfigurationError(`${file}: resources: Required value: at least one resource is required`);
+    throw rejection(field.required(`${file}: resources`, "at least one resource is required"));
   return resources.map(({ resources: names, providers }, index) => {
     const at = `${file}: resources[${index}]`;
     if (names.length === 0)
-      throw new ConfigurationError(`${at}.resources: Required value: name at least one resource, such as secrets`);
-    if (providers.length === 0)
-      throw new ConfigurationError(`${at}.providers: Required value: name at least one provider`);
+      throw rejection(field.required(`${at}.resources`, "name at least one resource, such as secrets"));
+    if (providers.length === 0) throw rejection(field.required(`${at}.providers`, "name at least one provider"));
     const patterns = names.map((name) => patternOf(name, `${at}.resources`));
     return {
       matches: (group, resource) => patterns.some((matches) => matches(group, resource)),
@@ -106,26 +108,29 @@ function providersOf(
 ): ValueProvider[] {
   const [type, ...others] = Object.keys(provider) as (keyof typeof provider)[];
   if (type === undefined || others.length > 0)
-    throw new ConfigurationError(
-      `${at}: Invalid value: exactly one of aesgcm, aescbc, secretbox, kms and identity is required`,
+    throw rejection(
+      field.invalid(at, field.noValue, "exactly one of aesgcm, aescbc, secretbox, kms and identity is required"),
     );
   if (type === "identity") return [identityProvider];
   if (type === "kms") return provider.kms ? [createKms(kmsSettings(provider.kms, `${at}.kms`))] : [];
   const sizes = type === "secretbox" ? SECRETBOX_KEY_BYTES : AES_KEY_BYTES;
   const given = provider[type]?.keys ?? [];
-  if (given.length === 0)
-    throw new ConfigurationError(`${at}.${type}.keys: Required value: at least one key is required`);
+  if (given.length === 0) throw rejection(field.required(`${at}.${type}.keys`, "at least one key is required"));
   return given.map(({ name, secret }, index) => {
     const place = `${at}.${type}.keys[${index}]`;
     if (name === "" || name.includes(":"))
-      throw new ConfigurationError(`${place}.name: Invalid value: a name without ':' is required`);
+      throw rejection(field.invalid(`${place}.name`, field.noValue, "a name without ':' is required"));
     if (given.findIndex((other) => other.name === name) !== index)
-      throw new ConfigurationError(`${place}.name: Duplicate value: ${JSON.stringify(name)}`);
+      throw rejection(field.duplicate(`${place}.name`, name));
     const bytes = Buffer.from(secret, "base64");
     if (!sizes.has(bytes.length) || bytes.toString("base64").replace(/=+$/, "") !== secret.trim().replace(/=+$/, ""))
-      throw new ConfigurationError(
-        `${place}.secret: Invalid value: must be ${type === "secretbox" ? "32" : "16, 24 or 32"} random bytes ` +
-          "in base64; 'head -c 32 /dev/urandom | base64' makes one",
+      throw rejection(
+        field.invalid(
+          `${place}.secret`,
+          field.noValue,
+          `must be ${type === "secretbox" ? "32" : "16, 24 or 32"} random bytes in base64; ` +
+            "'head -c 32 /dev/urandom | base64' makes one",
+        ),
       );
     return CIPHERS[type](name, bytes);
   });
@@ -136,18 +141,16 @@ function kmsSettings(
   at: string,
 ): KmsSettings {
   const { apiVersion, name, endpoint, timeout } = own;
-  const fail = (problem: string): never => {
-    throw new ConfigurationError(`${at}.${problem}`);
-  };
-  if (apiVersion !== "v2") fail(`apiVersion: Unsupported value: ${JSON.stringify(apiVersion)}: supported values: "v2"`);
-  if (name === "" || name.includes(":")) fail("name: Invalid value: a name without ':' is required");
+  if (apiVersion !== "v2") throw rejection(field.notSupported(`${at}.apiVersion`, apiVersion, ["v2"]));
+  if (name === "" || name.includes(":"))
+    throw rejection(field.invalid(`${at}.name`, field.noValue, "a name without ':' is required"));
   const path = /^unix:\/\/(\/[^@].*)$/.exec(endpoint)?.[1];
   if (path === undefined)
-    return fail(`endpoint: Invalid value: ${JSON.stringify(endpoint)}: must be a socket such as unix:///run/kms.sock`);
+    throw rejection(field.invalid(`${at}.endpoint`, endpoint, "must be a socket such as unix:///run/kms.sock"));
   const nanos = parseDuration(timeout)?.nanos ?? 0n;
   const timeoutMs = Number(nanos / 1_000_000n);
   if (timeoutMs < 1 || timeoutMs > MAX_TIMEOUT_MS)
-    fail(`timeout: Invalid value: ${JSON.stringify(timeout)}: must be a duration above 0 and at most 60s`);
+    throw rejection(field.invalid(`${at}.timeout`, timeout, "must be a duration above 0 and at most 60s"));
   return { name, socketPath: path, timeoutMs };
 }
 

@@ -2,7 +2,8 @@
  * The configuration of authentication (`apiserver.config.k8s.io` AuthenticationConfiguration, v1 and v1beta1): identity
  * providers, and which requests may be anonymous. It is read when the server starts.
  */
-import { ConfigurationError, readConfiguration, s } from "@flotilla/apimachinery";
+import { ConfigurationError, field, fieldErrorText, readConfiguration, s } from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import { compileClaimRules } from "./claims-to-user.ts";
 import type { ClaimRules, ClaimsToUser, Mapping } from "./claims-to-user.ts";
@@ -110,28 +111,27 @@ export function readAuthenticationConfiguration(
   ownIssuer: string,
 ): AuthenticationConfiguration {
   const { jwt = [], anonymous } = readConfiguration(content, file, CONFIGURATION);
-  const fail = (problem: string): never => {
-    throw new ConfigurationError(`${file}: ${problem}`);
+  const reject = (error: FieldError): never => {
+    throw new ConfigurationError(`${file}: ${fieldErrorText([error])}`);
   };
-  if (jwt.length > MAX_ISSUERS) fail(`jwt: Too many: ${jwt.length}: must have at most ${MAX_ISSUERS} items`);
+  if (jwt.length > MAX_ISSUERS) reject(field.tooMany("jwt", jwt.length, MAX_ISSUERS));
   const seen = new Set<string>();
   const issuers = jwt.map((each, index) => {
     const at = `jwt[${index}]`;
     const { url } = each.issuer;
-    if (seen.has(url)) fail(`${at}.issuer.url: Duplicate value: ${JSON.stringify(url)}`);
-    if (url === ownIssuer)
-      fail(`${at}.issuer.url: Invalid value: ${JSON.stringify(url)}: it is the issuer of service account tokens`);
+    if (seen.has(url)) reject(field.duplicate(`${at}.issuer.url`, url));
+    if (url === ownIssuer) reject(field.invalid(`${at}.issuer.url`, url, "it is the issuer of service account tokens"));
     seen.add(url);
-    const problem = issuerProblem(each.issuer) ?? mappingProblem(each);
-    if (problem !== undefined) fail(`${at}.${problem}`);
+    const problem = issuerProblem(each.issuer, `${at}.issuer`) ?? mappingProblem(each, at);
+    if (problem) reject(problem);
     try {
       return configuredIssuer(each);
     } catch (error) {
-      return fail(`${at}.${messageOf(error)}`);
+      throw new ConfigurationError(`${file}: ${at}.${messageOf(error)}`);
     }
   });
   if (anonymous && !anonymous.enabled && anonymous.conditions?.length)
-    fail("anonymous.conditions: Invalid value: enabled must be true if conditions are given");
+    reject(field.invalid("anonymous.conditions", field.noValue, "enabled must be true if conditions are given"));
   const paths = anonymous?.conditions?.map(({ path }) => path);
   return { issuers, anonymous: anonymous && (paths?.length ? new Set(paths) : anonymous.enabled) };
 }
@@ -155,52 +155,54 @@ function configuredIssuer({ issuer: own, ...rest }: Issuer): ConfiguredIssuer {
   };
 }
 
-function issuerProblem(own: Issuer["issuer"]): string | undefined {
-  for (const [field, url] of [
+function issuerProblem(own: Issuer["issuer"], at: string): FieldError | undefined {
+  for (const [name, url] of [
     ["url", own.url],
     ["discoveryURL", own.discoveryURL ?? ""],
   ] as const) {
-    if (field === "discoveryURL" && url === "") continue;
+    if (name === "discoveryURL" && url === "") continue;
     const parsed = URL.canParse(url) ? new URL(url) : undefined;
-    const bad = (why: string): string => `issuer.${field}: Invalid value: ${JSON.stringify(url)}: ${why}`;
+    const bad = (why: string): FieldError => field.invalid(`${at}.${name}`, url, why);
     if (!parsed || parsed.protocol !== "https:") return bad("URL scheme must be https");
     if (parsed.username !== "" || parsed.password !== "") return bad("URL must not contain a username or password");
     if (parsed.search !== "" || parsed.hash !== "") return bad("URL must not contain a query or fragment");
   }
   if (own.discoveryURL !== undefined && own.discoveryURL.replace(/\/+$/, "") === own.url.replace(/\/+$/, ""))
-    return "issuer.discoveryURL: Invalid value: discoveryURL must be different from URL";
-  if (own.egressSelectorType) return "issuer.egressSelectorType: Forbidden: the server connects to providers directly";
+    return field.invalid(`${at}.discoveryURL`, field.noValue, "discoveryURL must be different from URL");
+  if (own.egressSelectorType)
+    return field.forbidden(`${at}.egressSelectorType`, "the server connects to providers directly");
   if (own.audiences.length === 0)
-    return "issuer.audiences: Required value: at least one jwt[0].issuer.audiences is required";
-  if (own.audiences.includes("")) return "issuer.audiences: Required value: audience can't be empty";
+    return field.required(`${at}.audiences`, "at least one jwt[0].issuer.audiences is required");
+  if (own.audiences.includes("")) return field.required(`${at}.audiences`, "audience can't be empty");
   if (own.audienceMatchPolicy && own.audienceMatchPolicy !== "MatchAny")
-    return `issuer.audienceMatchPolicy: Unsupported value: ${JSON.stringify(own.audienceMatchPolicy)}: supported values: "MatchAny"`;
+    return field.notSupported(`${at}.audienceMatchPolicy`, own.audienceMatchPolicy, ["MatchAny"]);
   return own.audiences.length > 1 && own.audienceMatchPolicy !== "MatchAny"
-    ? "issuer.audienceMatchPolicy: Invalid value: must be MatchAny for multiple audiences"
+    ? field.invalid(`${at}.audienceMatchPolicy`, field.noValue, "must be MatchAny for multiple audiences")
     : undefined;
 }
 
-function mappingProblem({ claimMappings, claimValidationRules = [] }: Issuer): string | undefined {
+function mappingProblem({ claimMappings, claimValidationRules = [] }: Issuer, place: string): FieldError | undefined {
   const { username, groups, uid, extra = [] } = claimMappings;
+  const mappings = `${place}.claimMappings`;
   const problem =
-    choiceProblem("username", username, true) ??
-    (groups && choiceProblem("groups", groups, false)) ??
-    (uid && choiceProblem("uid", uid, false));
-  if (problem !== undefined) return `claimMappings.${problem}`;
+    choiceProblem(mappings, "username", username, true) ??
+    (groups && choiceProblem(mappings, "groups", groups, false)) ??
+    (uid && choiceProblem(mappings, "uid", uid, false));
+  if (problem) return problem;
   for (const [index, { key }] of extra.entries()) {
-    const bad = (why: string): string =>
-      `claimMappings.extra[${index}].key: Invalid value: ${JSON.stringify(key)}: ${why}`;
+    const bad = (why: string): FieldError => field.invalid(`${mappings}.extra[${index}].key`, key, why);
     if (!EXTRA_KEY.test(key)) return bad("must be a domain, a slash and a path in lower case");
     if (/(^|\.)(kubernetes|k8s)\.io\//.test(key)) return bad("k8s.io, kubernetes.io and their subdomains are reserved");
     if (extra.findIndex((other) => other.key === key) !== index) return bad("duplicate");
   }
   for (const [index, { claim, requiredValue, expression, message }] of claimValidationRules.entries()) {
-    const at = `claimValidationRules[${index}]`;
+    const at = `${place}.claimValidationRules[${index}]`;
     if ((claim === undefined) === (expression === undefined))
-      return `${at}: Required value: either claim or expression is required`;
-    if (claim !== undefined && message) return `${at}.message: Invalid value: message can't be set when claim is set`;
+      return field.required(at, "either claim or expression is required");
+    if (claim !== undefined && message)
+      return field.invalid(`${at}.message`, field.noValue, "message can't be set when claim is set");
     if (expression !== undefined && requiredValue)
-      return `${at}.requiredValue: Invalid value: requiredValue can't be set when expression is set`;
+      return field.invalid(`${at}.requiredValue`, field.noValue, "requiredValue can't be set when expression is set");
   }
   const texts = [
     ...extra.map(({ valueExpression }) => valueExpression),
@@ -210,21 +212,31 @@ function mappingProblem({ claimMappings, claimValidationRules = [] }: Issuer): s
     /\bclaims\.email\b/.test(username.expression ?? "") &&
     ![username.expression, ...texts].some((each) => each?.includes("email_verified"))
   )
-    return (
-      "claimMappings.username.expression: Invalid value: claims.email_verified must be used in " +
-      "claimMappings.username.expression or claimMappings.extra[*].valueExpression or " +
-      "claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression"
+    return field.invalid(
+      `${mappings}.username.expression`,
+      field.noValue,
+      "claims.email_verified must be used in claimMappings.username.expression or " +
+        "claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used in " +
+        "claimMappings.username.expression",
     );
   return undefined;
 }
 
-function choiceProblem(field: string, { claim, prefix, expression }: Mapping, isRequired: boolean): string | undefined {
-  if (claim && expression) return `${field}: Invalid value: claim and expression can't both be set`;
-  if (!claim && !expression)
-    return isRequired ? `${field}: Required value: claim or expression is required` : undefined;
+function choiceProblem(
+  mappings: string,
+  name: string,
+  { claim, prefix, expression }: Mapping,
+  isRequired: boolean,
+): FieldError | undefined {
+  const at = `${mappings}.${name}`;
+  if (claim && expression) return field.invalid(at, field.noValue, "claim and expression can't both be set");
+  if (!claim && !expression) return isRequired ? field.required(at, "claim or expression is required") : undefined;
   if (expression && prefix !== undefined)
-    return `${field}.prefix: Invalid value: prefix can't be set when expression is set`;
-  return claim && field !== "uid" && prefix === undefined
-    ? `${field}.prefix: Required value: prefix is required when claim is set. It can be set to an empty string to disable prefixing`
+    return field.invalid(`${at}.prefix`, field.noValue, "prefix can't be set when expression is set");
+  return claim && name !== "uid" && prefix === undefined
+    ? field.required(
+        `${at}.prefix`,
+        "prefix is required when claim is set. It can be set to an empty string to disable prefixing",
+      )
     : undefined;
 }

@@ -2,7 +2,15 @@
  * The configuration of authorization (`apiserver.config.k8s.io` AuthorizationConfiguration): which authorizers are asked,
  * in order. It is read when the server starts.
  */
-import { ConfigurationError, dnsSubdomainProblems, readConfiguration, s } from "@flotilla/apimachinery";
+import {
+  ConfigurationError,
+  dnsSubdomainProblems,
+  field,
+  fieldErrorText,
+  readConfiguration,
+  s,
+} from "@flotilla/apimachinery";
+import type { FieldError } from "@flotilla/apimachinery";
 import { FlotillaError, messageOf } from "@flotilla/base";
 import { parseDuration } from "@flotilla/cel";
 import type { AuthorizationWebhookSettings } from "./authorization-webhook.ts";
@@ -59,35 +67,33 @@ const MAX_CONDITIONS = 64;
 /** Throws `ConfigurationError`. */
 export function readAuthorizationConfiguration(content: string, file: string): AuthorizerSettings[] {
   const { authorizers } = readConfiguration(content, file, CONFIGURATION);
-  const fail = (problem: string): never => {
-    throw new ConfigurationError(`${file}: ${problem}`);
+  const reject = (error: FieldError): never => {
+    throw new ConfigurationError(`${file}: ${fieldErrorText([error])}`);
   };
-  if (authorizers.length === 0) fail("authorizers: Required value: at least one authorizer is required");
+  if (authorizers.length === 0) reject(field.required("authorizers", "at least one authorizer is required"));
   const names = new Set<string>();
   let webhooks = 0;
   const once = new Set<string>();
   return authorizers.map(({ type, name, webhook: own }, index): AuthorizerSettings => {
     const at = `authorizers[${index}]`;
     const [problem] = dnsSubdomainProblems(name);
-    if (problem !== undefined) fail(`${at}.name: Invalid value: ${JSON.stringify(name)}: ${problem}`);
-    if (names.has(name)) fail(`${at}.name: Duplicate value: ${JSON.stringify(name)}`);
+    if (problem !== undefined) reject(field.invalid(`${at}.name`, name, problem));
+    if (names.has(name)) reject(field.duplicate(`${at}.name`, name));
     names.add(name);
     if (type === "RBAC" || type === "Node") {
-      if (once.has(type)) fail(`${at}.type: Duplicate value: ${JSON.stringify(type)}`);
-      if (own) fail(`${at}.webhook: Invalid value: webhook can only be set for the type Webhook`);
+      if (once.has(type)) reject(field.duplicate(`${at}.type`, type));
+      if (own) reject(field.invalid(`${at}.webhook`, field.noValue, "webhook can only be set for the type Webhook"));
       once.add(type);
       return { type };
     }
-    if (type !== "Webhook")
-      return fail(
-        `${at}.type: Unsupported value: ${JSON.stringify(type)}: supported values: "Node", "RBAC", "Webhook"`,
-      );
-    if (!own) return fail(`${at}.webhook: Required value: required when type=Webhook`);
-    if (++webhooks > MAX_WEBHOOKS) fail(`authorizers: Too many: at most ${MAX_WEBHOOKS} webhooks`);
+    if (type !== "Webhook") return reject(field.notSupported(`${at}.type`, type, ["Node", "RBAC", "Webhook"]));
+    if (!own) return reject(field.required(`${at}.webhook`, "required when type=Webhook"));
+    if (++webhooks > MAX_WEBHOOKS)
+      reject(field.forbidden(`${at}.type`, `at most ${MAX_WEBHOOKS} authorizers may be webhooks`));
     try {
       return webhookOf(name, own);
     } catch (error) {
-      return fail(`${at}.webhook.${messageOf(error)}`);
+      throw new ConfigurationError(`${file}: ${at}.webhook.${messageOf(error)}`);
     }
   });
 }
@@ -96,30 +102,19 @@ export function readAuthorizationConfiguration(content: string, file: string): A
 function webhookOf(name: string, own: Webhook): AuthorizerSettings {
   const { type, kubeConfigFile } = own.connectionInfo;
   const conditions = (own.matchConditions ?? []).map(({ expression }) => expression);
-  if (type !== "KubeConfigFile")
-    throw new FlotillaError("Configuration", unsupported("connectionInfo.type", type, "KubeConfigFile"));
-  if (!kubeConfigFile) throw new FlotillaError("Configuration", "connectionInfo.kubeConfigFile: Required value");
+  if (type !== "KubeConfigFile") throw rejection(unsupported("connectionInfo.type", type, "KubeConfigFile"));
+  if (!kubeConfigFile) throw rejection(field.required("connectionInfo.kubeConfigFile"));
   if (own.subjectAccessReviewVersion !== "v1")
-    throw new FlotillaError(
-      "Configuration",
-      unsupported("subjectAccessReviewVersion", own.subjectAccessReviewVersion, "v1"),
-    );
+    throw rejection(unsupported("subjectAccessReviewVersion", own.subjectAccessReviewVersion, "v1"));
   const { matchConditionSubjectAccessReviewVersion: version, failurePolicy } = own;
   if ((conditions.length > 0 || version) && version !== "v1")
-    throw new FlotillaError("Configuration", unsupported("matchConditionSubjectAccessReviewVersion", version, "v1"));
+    throw rejection(unsupported("matchConditionSubjectAccessReviewVersion", version, "v1"));
   if (failurePolicy !== "Deny" && failurePolicy !== "NoOpinion")
-    throw new FlotillaError("Configuration", unsupported("failurePolicy", failurePolicy, "Deny", "NoOpinion"));
+    throw rejection(unsupported("failurePolicy", failurePolicy, "Deny", "NoOpinion"));
   if (conditions.length > MAX_CONDITIONS)
-    throw new FlotillaError(
-      "Configuration",
-      `matchConditions: Too many: ${conditions.length}: must have at most ${MAX_CONDITIONS} items`,
-    );
+    throw rejection(field.tooMany("matchConditions", conditions.length, MAX_CONDITIONS));
   const timeoutMs = millisecondsOf("timeout", own.timeout ?? "");
-  if (timeoutMs > MAX_TIMEOUT_MS)
-    throw new FlotillaError(
-      "Configuration",
-      `timeout: Invalid value: ${JSON.stringify(own.timeout)}: must be at most 30s`,
-    );
+  if (timeoutMs > MAX_TIMEOUT_MS) throw rejection(field.invalid("timeout", own.timeout, "must be at most 30s"));
   const authorizedTtlMs = millisecondsOf("authorizedTTL", own.authorizedTTL);
   const unauthorizedTtlMs = millisecondsOf("unauthorizedTTL", own.unauthorizedTTL);
   return {
@@ -136,18 +131,15 @@ function webhookOf(name: string, own: Webhook): AuthorizerSettings {
   };
 }
 
-const unsupported = (field: string, value: string | undefined, ...supported: string[]): string =>
-  value
-    ? `${field}: Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((each) => JSON.stringify(each)).join(", ")}`
-    : `${field}: Required value`;
+const rejection = (error: FieldError): FlotillaError => new FlotillaError("Configuration", fieldErrorText([error]));
 
-function millisecondsOf(field: string, duration: string): number {
-  if (duration === "") throw new FlotillaError("Configuration", `${field}: Required value`);
+const unsupported = (path: string, value: string | undefined, ...supported: string[]): FieldError =>
+  value ? field.notSupported(path, value, supported) : field.required(path);
+
+function millisecondsOf(path: string, duration: string): number {
+  if (duration === "") throw rejection(field.required(path));
   const parsed = parseDuration(duration);
   if (!parsed || parsed.nanos <= 0n)
-    throw new FlotillaError(
-      "Configuration",
-      `${field}: Invalid value: ${JSON.stringify(duration)}: must be a duration above 0, such as 30s`,
-    );
+    throw rejection(field.invalid(path, duration, "must be a duration above 0, such as 30s"));
   return Number(parsed.nanos / 1_000_000n);
 }
