@@ -23,7 +23,7 @@ test("a member's lanes for Works and ManifestWorks are summed", () => {
   ];
 
   expect(samplesOf((text) => writeLanes(text, lanes))).toEqual([
-    'flotilla_member_lane_under_way{member_cluster="paris"} 3',
+    'flotilla_member_lane_active{member_cluster="paris"} 3',
     'flotilla_member_lane_waiting{member_cluster="paris"} 4',
     'flotilla_member_backoff_failures{member_cluster="paris"} 5',
   ]);

@@ -31,8 +31,8 @@ const KARMADA_BUILD = gauge(
 );
 export const buildMetrics: readonly Metric[] = [BUILD, KARMADA_BUILD];
 
-const UNDER_WAY = gauge(
-  "flotilla_member_lane_under_way",
+const ACTIVE = gauge(
+  "flotilla_member_lane_active",
   "Works being delivered to a member; members without any are omitted.",
   "member_cluster",
 );
@@ -46,7 +46,7 @@ const BACK_OFF = gauge(
   "Consecutive deliveries that a member did not answer; the retry backoff grows with each, up to a minute.",
   "member_cluster",
 );
-export const laneMetrics: readonly Metric[] = [UNDER_WAY, WAITING, BACK_OFF];
+export const laneMetrics: readonly Metric[] = [ACTIVE, WAITING, BACK_OFF];
 
 const STORE_SIZE = gauge(
   "apiserver_storage_size_bytes",
@@ -122,7 +122,7 @@ export function writeLanes(text: MetricsText, lanes: readonly LaneFigures[]): vo
       metric,
       Array.from(clusters, ([cluster, figures]) => [[cluster], valueOf(figures)] as const),
     );
-  each(UNDER_WAY, ({ underWay }) => underWay);
+  each(ACTIVE, ({ underWay }) => underWay);
   each(WAITING, ({ waiting }) => waiting);
   each(BACK_OFF, ({ failures }) => failures);
 }
