@@ -60,7 +60,7 @@ test("every workload whose pods are updated declares how a release limits the up
 for (const { kind, interpreter, example } of updated)
   test(`a release gives a copy of ${nameOf({ kind })} a partition exactly if the kind has one`, () => {
     const limit = interpreter?.release?.limit;
-    const limited = limit?.(example as KubernetesObject, { partition: 3, isPaused: false });
+    const limited = limit?.(example, { partition: 3, isPaused: false });
 
     expect(JSON.stringify(limited ?? {}).includes('"partition":3')).toBe(interpreter?.release?.hasPartition === true);
   });

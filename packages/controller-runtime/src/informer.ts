@@ -4,22 +4,14 @@
  * listeners only of real differences.
  */
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import {
-  abortable,
-  FlotillaError,
-  sleep,
-  type Clock,
-  type DeepReadonly,
-  type Log,
-  type LogFields,
-  type Random,
-} from "@flotilla/base";
+import { abortable, FlotillaError, sleep, type Clock, type DeepReadonly, type Log, type Random } from "@flotilla/base";
 import { ResponseLimitError } from "@flotilla/client";
 import type { Client, ObjectKey, WatchEvent } from "@flotilla/client";
 import { ApiError, isExpired, isInvalid, isNotFound } from "@flotilla/apimachinery";
 import { InformerBudgetError, sizeOf, type InformerBudget } from "./informer-budget.ts";
-import type { Informer, Lane, ObjectEvent } from "./runtime-controller.ts";
+import type { Informer, Lane } from "./runtime-controller.ts";
 import { ObjectStore, type Stored, type ValuesOf } from "./object-store.ts";
+import { InformerListeners, type Listener } from "./informer-listeners.ts";
 import { ListWaits } from "./list-waits.ts";
 import { isLater, isNewer } from "./resource-version.ts";
 
@@ -58,8 +50,6 @@ export interface InformerOptions<T extends KubernetesObject> {
   onUnserved: (informer: SharedInformer<T>) => void;
 }
 
-type Listener<T> = (event: ObjectEvent<T>, lane: Lane) => void;
-
 export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly kind: Kind<T>;
   readonly openedMs: number;
@@ -71,9 +61,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   readonly #firstAnswer = Promise.withResolvers<void>();
   #restart = new AbortController();
   readonly #lists = new ListWaits();
-  /** Replaced, never modified, so that a listener may subscribe another during delivery. */
-  #listeners: readonly Listener<T>[] = [];
-  #passiveListeners = 0;
+  readonly #listeners: InformerListeners<T>;
   #synced = false;
   #isAnswered = false;
   #state: "listing" | "following" | "waiting" = "listing";
@@ -94,8 +82,6 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   #exceededCount: number;
   /** Consecutive attempts without any event. */
   #attempts = 0;
-  /** Listeners and indexes that have thrown. */
-  readonly #culprits = new WeakSet<object>();
   /** The connection state that was last logged. */
   #reported: "fine" | "unserved" | "lost" = "fine";
 
@@ -110,6 +96,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
       group: options.kind.group,
       cluster: options.scope.cluster,
     });
+    this.#listeners = new InformerListeners(this.#log);
     // Closing an informer before its initial list is not a failure unless a caller waits for it.
     this.#firstList.promise.then(this.#firstAnswer.resolve, this.#firstAnswer.resolve);
     void this.#firstAnswer.promise.then(() => (this.#isAnswered = true));
@@ -131,7 +118,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
 
   /** Whether a listener subscribes that is not passive. */
   get isObserved(): boolean {
-    return this.#listeners.length > this.#passiveListeners;
+    return this.#listeners.areActive;
   }
 
   whenSynced(signal: AbortSignal): Promise<void> {
@@ -196,7 +183,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
         // Objects of custom kinds may have any shape: one that an index function cannot handle must not stop the
         // informer.
         const { namespace, name: objectName } = object.metadata;
-        this.#logOnce(valuesOf, "index failed", {
+        this.#listeners.logOnce(valuesOf, "index failed", {
           index: name,
           objectCluster: cluster,
           namespace,
@@ -211,14 +198,9 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
   subscribe(listener: Listener<T>, { isPassive = false } = {}): () => void {
     // Wrapped, so that subscribing the same function twice creates two subscriptions.
     const own: Listener<T> = (event, lane) => listener(event, lane);
-    for (const { cluster, object } of this.#store.all()) this.#call(own, { cluster, object, deleted: false }, "resync");
-    this.#listeners = [...this.#listeners, own];
-    if (isPassive) this.#passiveListeners++;
-    return () => {
-      if (!this.#listeners.includes(own)) return;
-      this.#listeners = this.#listeners.filter((other) => other !== own);
-      if (isPassive) this.#passiveListeners--;
-    };
+    for (const { cluster, object } of this.#store.all())
+      this.#listeners.call(own, { cluster, object, deleted: false }, "resync");
+    return this.#listeners.add(own, isPassive);
   }
 
   /**
@@ -274,8 +256,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     );
     this.#enter("waiting");
     this.#options.budget?.leave(this);
-    this.#listeners = [];
-    this.#passiveListeners = 0;
+    this.#listeners.clear();
     for (const stored of this.#store.all()) this.#drop(stored, stored.object);
   }
 
@@ -440,7 +421,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     }
     if (!stored) {
       this.#store.add(cluster, object, this.#listing, this.#charge(object, 0));
-      this.#notify({ cluster, object, deleted: false }, lane);
+      this.#listeners.notify({ cluster, object, deleted: false }, lane);
       return;
     }
     stored.listing = this.#listing;
@@ -451,7 +432,7 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     if (this.#state !== "listing" && isNewer(old, object)) return;
     stored.bytes = this.#charge(object, stored.bytes);
     this.#store.replace(stored, object);
-    this.#notify({ cluster, object, old, deleted: false }, lane);
+    this.#listeners.notify({ cluster, object, old, deleted: false }, lane);
   }
 
   /** The size of an object that replaces one of `before` bytes, or of none; throws if it does not fit. */
@@ -492,26 +473,6 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     const old = stored.object;
     this.#store.remove(stored);
     this.#options.budget?.charge(this.kind, { objects: -1, bytes: -stored.bytes });
-    this.#notify({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
-  }
-
-  #notify(event: ObjectEvent<T>, lane: Lane): void {
-    for (const listener of this.#listeners) this.#call(listener, event, lane);
-  }
-
-  #call(listener: Listener<T>, event: ObjectEvent<T>, lane: Lane): void {
-    try {
-      listener(event, lane);
-    } catch (error) {
-      const { namespace, name } = event.object.metadata;
-      this.#logOnce(listener, "listener failed", { objectCluster: event.cluster, namespace, name, error });
-    }
-  }
-
-  /** A bug in a listener or an index is logged once, not once per object. */
-  #logOnce(culprit: object, message: string, fields: LogFields): void {
-    if (this.#culprits.has(culprit)) return this.#log.debug(message, fields);
-    this.#culprits.add(culprit);
-    this.#log.error(message, fields);
+    this.#listeners.notify({ cluster: stored.cluster, object, old, deleted: true }, "fresh");
   }
 }

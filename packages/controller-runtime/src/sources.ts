@@ -70,7 +70,7 @@ export function createDynamicSource<K>(
       if (signal.aborted) return;
       started = { enqueue, signal };
       for (const [id, kind] of kinds) subscribe(id, kind);
-      signal.addEventListener("abort", () => void [...subscriptions.keys()].forEach(unsubscribe), { once: true });
+      signal.addEventListener("abort", () => [...subscriptions.keys()].forEach(unsubscribe), { once: true });
     },
     isQuiet() {
       for (const { informer } of subscriptions.values()) if (!informer.isQuiet()) return false;

@@ -83,7 +83,7 @@ export {
   pickFields,
   reflectFields,
 } from "./interpreter/counters.ts";
-export { limitRollingUpdate, limitStrategy, replacesAll } from "./interpreter/release-limits.ts";
+export { limitRollingUpdate } from "./interpreter/release-limits.ts";
 export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";
 export type {
@@ -95,7 +95,6 @@ export type {
   Replicas,
   Share,
   WorkloadsOnMember,
-  KindRelease,
   ReleaseLimits,
 } from "./interpreter/kind-interpreter.ts";
 export type { StatusItem } from "./interpreter/status-item.ts";

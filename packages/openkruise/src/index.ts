@@ -18,7 +18,7 @@ export { heldRollout, openRollout, steppedReturn } from "./divide/held-rollout.t
 export type { HeldRollout } from "./divide/held-rollout.ts";
 export { exceededByCreation, KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
 export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
-export { partitionOf, withPartition } from "./divide/partitioned.ts";
+export { partitionOf } from "./divide/partitioned.ts";
 export { planUpdated } from "./divide/plan-updated.ts";
 export { digestOf, ROLLOUT_STAGE } from "./divide/release.ts";
 export { keptPods, letThrough } from "./divide/split-partition.ts";

@@ -24,7 +24,11 @@ test("is loaded by its first call, and answers without waiting afterwards", asyn
 });
 
 test("has only the methods that it names, and one that the loaded step lacks changes and rejects nothing", async () => {
-  const step: AdmissionStep = lazyStep<KubernetesObject>({ name: "Lazy", on: ["CREATE"] }, ["mutate", "validate"], async () => ({}));
+  const step: AdmissionStep = lazyStep<KubernetesObject>(
+    { name: "Lazy", on: ["CREATE"] },
+    ["mutate", "validate"],
+    async () => ({}),
+  );
 
   expect(Object.keys(step)).toEqual(["name", "on", "mutate", "validate"]);
   expect(await step.mutate?.(review)).toBe(review.object);

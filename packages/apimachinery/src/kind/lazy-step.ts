@@ -38,5 +38,8 @@ export const lazyAdmission = <T extends KubernetesObject>(
   load: () => Promise<Admission<T>>,
 ): KindStep<T> => {
   const { name, on, isReinvoked, decode } = builtInAdmission(kind, facts);
-  return { ...lazyStep({ name, on, isReinvoked, decode }, ["mutate", "prepare", "validate", "warnings"], load), for: kind };
+  return {
+    ...lazyStep({ name, on, isReinvoked, decode }, ["mutate", "prepare", "validate", "warnings"], load),
+    for: kind,
+  };
 };

@@ -96,7 +96,7 @@ export interface ReleaseLimits {
 }
 
 /** How the member's controller of a kind updates pods, and how a release limits it. */
-export interface KindRelease<T extends KubernetesObject = KubernetesObject> {
+interface KindRelease<T extends KubernetesObject = KubernetesObject> {
   /** Whether `limit` can keep part of the pods at the revision before. */
   hasPartition?: true;
   /** How many pods an update makes unavailable: `maxUnavailable` of them, one, or all. */

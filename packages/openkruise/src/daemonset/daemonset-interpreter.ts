@@ -6,8 +6,14 @@ import { isObject } from "@flotilla/base";
 import { withRelease } from "../divide/counted-release.ts";
 import { divideDaemonPartition, type PartitionedDaemonSet } from "./daemon-partition.ts";
 import { keptPods } from "../divide/split-partition.ts";
-import { aggregateFields, countIn, isObserved, reflectFields, templateDependencies } from "@flotilla/kubernetes";
-import { limitRollingUpdate } from "@flotilla/kubernetes";
+import {
+  aggregateFields,
+  countIn,
+  isObserved,
+  limitRollingUpdate,
+  reflectFields,
+  templateDependencies,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 
 const FIELDS = {

@@ -5,12 +5,12 @@ import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
 import {
   aggregateFields,
   conditionSums,
+  limitRollingUpdate,
   reflectFields,
   templateDependencies,
   templateReplicas,
   withSpecField,
 } from "@flotilla/kubernetes";
-import { limitRollingUpdate } from "@flotilla/kubernetes";
 import type { KindInterpreter } from "@flotilla/kubernetes";
 import { hasReachedStage, sumReported } from "../interpreter/rollout-health.ts";
 
