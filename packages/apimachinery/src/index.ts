@@ -129,6 +129,7 @@ export { jsonPatchBetween } from "./patch/json-patch-between.ts";
 export { applyMergePatch, createMergePatch, readMergePatch } from "./patch/merge-patch.ts";
 export { conversionProblem, formatGo, jsonTypeName, patchInvalid } from "./patch/patch-errors.ts";
 export { applyStrategicMergePatch } from "./patch/strategic-merge-patch.ts";
+export { threeWayPatch } from "./patch/three-way-patch.ts";
 export { createCertificateAuthority, openCertificateAuthority } from "./pki/authority.ts";
 export type { CertificateAuthority, KeyPair } from "./pki/authority.ts";
 export {

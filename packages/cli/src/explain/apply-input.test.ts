@@ -70,7 +70,7 @@ test("an object that was applied before loses only the fields that the manifest 
   expect(writes).toMatchObject([
     {
       verb: "patch",
-      options: { type: "merge" },
+      options: { type: "strategic" },
       body: { data: { a: null, b: "2" }, metadata: { labels: null, annotations: { [LAST_APPLIED]: MEMORY } } },
     },
   ]);
@@ -97,6 +97,15 @@ test("a manifest too large for the last-applied annotation is applied server-sid
   expect(writes.map(({ verb }) => verb)).toEqual(["apply"]);
 });
 
+test("a custom object that was applied before gets a merge patch", async () => {
+  const custom = { apiVersion: "example.com/v1", kind: "ConfigMap", metadata: { name: "c" }, data: ["a"] };
+  const { client, writes } = hubWith({ ...custom, metadata: { name: "c", annotations: { [LAST_APPLIED]: "{}" } } });
+
+  await apply(client, { ...custom, data: ["b"] });
+
+  expect(writes).toMatchObject([{ verb: "patch", options: { type: "merge" }, body: { data: ["b"] } }]);
+});
+
 test("a last-applied annotation with the same content is kept, whatever its escapes", async () => {
   const last = MEMORY.replace('"b":"2"', '"b":"\\u0032"');
   const { client, writes } = hubWith({
@@ -106,7 +115,7 @@ test("a last-applied annotation with the same content is kept, whatever its esca
 
   await apply(client, CONFIG_MAP);
 
-  expect(writes).toMatchObject([{ verb: "patch", body: { metadata: { annotations: { [LAST_APPLIED]: last } } } }]);
+  expect(writes.map(({ verb, body }) => ({ verb, body }))).toEqual([{ verb: "patch", body: {} }]);
 });
 
 test("a dry run makes the same writes as an apply", async () => {

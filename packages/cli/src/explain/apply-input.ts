@@ -9,7 +9,6 @@
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
 import {
   ApiError,
-  createMergePatch,
   dynamicKind,
   formatApiVersion,
   gvkOf,
@@ -17,6 +16,7 @@ import {
   isAnsweredElsewhere,
   isNotFound,
   LAST_APPLIED_ANNOTATION,
+  threeWayPatch,
 } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, FlotillaError, isObject, setOwn, UsageError, textOf, objectOf, objectsOf } from "@flotilla/base";
@@ -27,6 +27,7 @@ import { isTemplate, isTemplateGroup, RolloutStrategy, SNAPSHOT_KINDS } from "@f
 import type { FleetSnapshot } from "@flotilla/flotilla";
 import { inApplyOrder, isClaimed, isDefinition, isNeededFirst, mayPrecedePolicies } from "./apply-order.ts";
 import type { HubState } from "./read-snapshot.ts";
+import { strategicSchema } from "./strategic-schema.ts";
 import { withoutAllocated } from "./without-allocated.ts";
 import { isOf } from "./is-of-kind.ts";
 
@@ -248,20 +249,21 @@ async function writeOne(
   const { namespace, name } = given.metadata;
   const key = { cluster: HUB, namespace: namespace || undefined, name };
   const strictly = { signal, fieldValidation: "Strict" } as const;
+  const schema = strategicSchema(given);
+  const patchOptions = { ...strictly, type: schema ? "strategic" : "merge" } as const;
   if (edited) {
-    const patch = createMergePatch(edited, given as unknown as JsonObject);
-    return client.patch(kind, key, patch, { ...strictly, type: "merge", fieldManager: BY_HAND });
+    const next = given as unknown as JsonObject;
+    const patch = threeWayPatch({ last: edited, next, live: edited }, schema);
+    return client.patch(kind, key, patch, { ...patchOptions, fieldManager: BY_HAND });
   }
   const remembered = withMemory(given, before);
   if (!before && remembered) return client.create(kind, HUB, remembered, { ...strictly, fieldManager: WITH_MEMORY });
   const last = before && lastApplied(before);
   if (!last || !remembered)
     return client.apply(kind, HUB, given, { ...strictly, force: true, fieldManager: ON_SERVER });
-  return client.patch(kind, key, threeWay(last, remembered as unknown as JsonObject), {
-    ...strictly,
-    type: "merge",
-    fieldManager: WITH_MEMORY,
-  });
+  const [modified, live] = [remembered, before] as unknown as [JsonObject, JsonObject];
+  const patch = threeWayPatch({ last, next: modified, live }, schema);
+  return client.patch(kind, key, patch, { ...patchOptions, fieldManager: WITH_MEMORY });
 }
 
 function outcomeOf(before: Given | undefined, object: Given): Applied["outcome"] {
@@ -314,17 +316,6 @@ function lastApplied({ metadata }: Given): JsonObject | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-}
-
-/** A merge patch: the manifest, and null for fields that only the last one had. */
-function threeWay(last: JsonObject, next: JsonObject): JsonObject {
-  const patch: JsonObject = { ...next };
-  for (const [key, before] of Object.entries(last)) {
-    const after = Object.hasOwn(next, key) ? next[key] : undefined;
-    if (after === undefined || after === null) patch[key] = null;
-    else if (isObject(before) && isObject(after)) patch[key] = threeWay(before, after);
-  }
-  return patch;
 }
 
 /** The state with these objects replacing their previous versions. Each is given in one or more versions. */

@@ -1,6 +1,6 @@
 import { HUB } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { ConfigMap, Namespace } from "@flotilla/kubernetes";
+import { ConfigMap, Namespace, Service } from "@flotilla/kubernetes";
 import { expect, test } from "vitest";
 import { createDryRunClient } from "./dry-run-client.ts";
 
@@ -71,6 +71,24 @@ test("an object in a namespace that would be created before it is taken as it wa
   const created = await client.create(ConfigMap, HUB, configMap("new"));
 
   expect(created).toEqual(configMap("new"));
+});
+
+test("a patch of an object that was tried changes what came of it, not what is stored", async () => {
+  const { asked, hub } = kubernetes();
+  const client = createDryRunClient(hub, new AbortController().signal);
+  const ports = (...numbers: number[]) => numbers.map((port) => ({ port }));
+
+  await client.create(Service, HUB, {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web", namespace: "default" },
+    spec: { ports: ports(80) },
+  });
+  const key = { cluster: HUB, namespace: "default", name: "web" };
+  const patched = await client.patch(Service, key, { spec: { ports: ports(81) } }, { type: "strategic" });
+
+  expect(patched).toMatchObject({ spec: { ports: ports(81, 80) } });
+  expect(asked.at(-1)?.method).toBe("PUT");
 });
 
 test("an object in a namespace that is missing is rejected", async () => {

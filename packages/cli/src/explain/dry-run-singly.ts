@@ -3,12 +3,14 @@
  * nothing, so a request does not see the results of those before. What was tried is kept here: it is read back, and an object
  * in a namespace that would be created before it is taken as it was sent, without defaults and without validation.
  */
-import { applyMergePatch, HUB, parseYaml } from "@flotilla/apimachinery";
+import { applyMergePatch, applyStrategicMergePatch, HUB, parseYaml } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { failureOf, readText } from "../members/ask.ts";
 import type { DryResponse, SentRequest } from "./dry-response.ts";
+import { strategicSchema } from "./strategic-schema.ts";
 
 export interface SingleDryRuns {
   try(request: SentRequest): Promise<DryResponse>;
@@ -44,10 +46,11 @@ export function createSingleDryRuns(hub: Pick<Client, "raw">, signal: AbortSigna
   }
 
   return {
-    async try(request) {
-      const { method, body } = request;
-      const object = objectPath(request);
+    async try(sent) {
+      const object = objectPath(sent);
       const known = tried.get(object);
+      const request = withoutPatch(sent, known);
+      const { method, body } = request;
       if (method === "GET") return known ? { status: 200, body: known } : ask(request);
       let answer = await ask(request);
       // Nothing was stored, so the server misses what this depends on: the object, its namespace, or its definition.
@@ -84,7 +87,17 @@ function objectPath({ method, path, body }: SentRequest): string {
 const namespaceIn = (path: string): string | undefined => /\/namespaces\/([^/]+)\/[^/]+\/[^/]+$/.exec(path)?.[1];
 
 function asSent({ contentType = "", body = "" }: SentRequest, known: JsonObject | undefined): JsonObject {
-  const sent = (contentType.includes("yaml") ? parseYaml(body) : JSON.parse(body)) as JsonObject;
-  const isPatch = contentType.includes("merge-patch") && !contentType.includes("strategic");
-  return known && isPatch ? (applyMergePatch(known, sent) as JsonObject) : { ...known, ...sent };
+  return { ...known, ...((contentType.includes("yaml") ? parseYaml(body) : JSON.parse(body)) as JsonObject) };
+}
+
+/** The server would apply a patch to what it has stored. */
+function withoutPatch(request: SentRequest, known: JsonObject | undefined): SentRequest {
+  const { path, contentType = "", body = "" } = request;
+  if (!known || !contentType.includes("merge-patch")) return request;
+  const patch = JSON.parse(body) as JsonObject;
+  const { apiVersion, kind } = known as unknown as KubernetesObject;
+  const patched = contentType.includes("strategic")
+    ? applyStrategicMergePatch(known, patch, strategicSchema({ apiVersion, kind }) ?? {})
+    : applyMergePatch(known, patch);
+  return { method: "PUT", path, body: JSON.stringify(patched) };
 }
