@@ -1,7 +1,7 @@
 /** `flotilla why` of a workload on which a Retain rule of a user decides. */
 import { expect, test } from "vitest";
 import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { Deployment } from "@flotilla/kubernetes";
+import { Deployment, HorizontalPodAutoscaler } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -40,10 +40,65 @@ test("what a Retain rule gives is not shown as the value of a member that does n
   await fleet.run(SETTLED_MS);
   const after = (await runCommand(fleet, "why", "deployment/web")).text;
 
-  expect(before).toContain("member1: spec.replicas is 2, and the rule gives 1, not written yet");
+  expect(before).toContain(
+    "the Retain rule of ResourceInterpreterCustomization one sets values on members: member1: spec.replicas is 2, and the rule gives 1, not written yet",
+  );
   expect(before).toContain("  rule gives  spec.replicas: 2 → 1, when the hub next writes the copy");
   expect(before).not.toContain("spec.replicas is 1");
   expect(after).toContain("member1: spec.replicas is 1 instead of 3");
   expect(after).toContain("  on member   spec.replicas: 3 → 1");
+  expect(after).toContain("the Retain rule of ResourceInterpreterCustomization one: the rule decides");
   expect(after).not.toContain("rule gives");
+  expect(after).not.toContain("the member decides");
+});
+
+const AUTOSCALER = {
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  metadata: { name: "web", namespace: "default" },
+  spec: { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, minReplicas: 1, maxReplicas: 5 },
+} as HorizontalPodAutoscaler;
+
+const KEEPS = "desiredObj.spec.replicas = observedObj.spec.replicas return desiredObj";
+const held: Record<string, { rule: string; autoscaler?: HorizontalPodAutoscaler; says?: string }> = {
+  "that a rule keeps are named by status and doctor": {
+    rule: KEEPS,
+    says: "the Retain rule of ResourceInterpreterCustomization one keeps values of members: member1: spec.replicas is 2 instead of 3",
+  },
+  "that a rule sets are named by status and doctor": {
+    rule: "desiredObj.spec.replicas = 1 return desiredObj",
+    says: "the Retain rule of ResourceInterpreterCustomization one sets values on members: member1: spec.replicas is 1 instead of 3",
+  },
+  "that a rule leaves to an autoscaler of the member are not reported": { rule: KEEPS, autoscaler: AUTOSCALER },
+};
+
+test.each(Object.entries(held))("fewer replicas than asked %s", async (_, { rule, autoscaler, says }) => {
+  const fleet = endsWithTest(await startTestFleet({ members: ["member1"] }));
+  const policy = makePolicy("default/all").selects("apps/v1", "Deployment").weights({ member1: 1 }).build();
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(2).build());
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "one" },
+    spec: {
+      target: { apiVersion: "apps/v1", kind: "Deployment" },
+      customizations: { retention: { luaScript: `function Retain(desiredObj, observedObj) ${rule} end` } },
+    },
+  });
+  await fleet.run(SETTLED_MS);
+  if (autoscaler) await fleet.client.create(HorizontalPodAutoscaler, "member1", autoscaler);
+
+  await fleet.client.patch(
+    Deployment,
+    { cluster: "hub", namespace: "default", name: "web" },
+    { spec: { replicas: 3 } },
+    { type: "merge" },
+  );
+  await fleet.run(SETTLED_MS);
+
+  for (const command of ["status", "doctor"]) {
+    const text = (await runCommand(fleet, command)).text.replace(/\s+/g, " ");
+    expect(/the Retain rule of .*? instead of 3/.exec(text)?.[0], command).toBe(says);
+  }
 });

@@ -202,8 +202,15 @@ function renderMember(member: DeepReadonly<ExplainedMember>, resource: Read["res
     ...(autoscaler
       ? [`  on member   spec.replicas: ${autoscaler.asked} → ${autoscaler.replicas}, left to ${autoscaler.name} there`]
       : []),
-    ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: the member decides`] : []),
+    ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: ${whoDecides(member)}`] : []),
   ];
+}
+
+/** A rule keeps what the member has, or has values of its own. */
+function whoDecides({ onMember = [], ruleGives = [], ruleSets = [] }: DeepReadonly<ExplainedMember>): string {
+  if (ruleSets.length === 0) return "the member decides";
+  const isAllSet = [...onMember, ...ruleGives].every(({ path }) => ruleSets.includes(path));
+  return isAllSet ? "the rule decides" : `the rule decides ${ruleSets.join(", ")}, the member the others`;
 }
 
 /** A copy has another pod template only where a release holds it back, or the partition rolls pods back. */

@@ -149,6 +149,7 @@ export type Problem =
   | "object waiting for a finalizer"
   | "ManifestWork failed"
   | "rollout stopped"
+  | "replicas held by a rule"
   | "autoscaler failing"
   | "autoscaler at its maximum"
   | "quota exceeded"

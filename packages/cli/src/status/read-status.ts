@@ -52,7 +52,7 @@ import {
   uncheckedCandidate,
 } from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
-import { findKeptReleases, mayKeep } from "../health/kept-releases.ts";
+import { findKeptValues, mayKeep } from "../health/kept-values.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { failingNow, failureProblem, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
@@ -192,9 +192,8 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
     signal,
     places: notShown.has(Cluster.plural) ? undefined : clusters.map(placeOf),
   });
-  const keptReleases = await findKeptReleases(ruled, client, signal);
-  for (const { reason, ...object } of keptReleases.kept)
-    collector.unhealthy({ problem: "rollout stopped", ...object }, reason);
+  const keptValues = await findKeptValues(ruled, client, signal);
+  for (const { reason, ...object } of keptValues.kept) collector.unhealthy(object, reason);
   for (const candidate of candidates) {
     const reason = judgeCandidate(candidate, reports) ?? uncheckedCandidate(candidate, reports);
     if (reason !== undefined) collector.unhealthy(candidate, reason);
@@ -242,7 +241,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
         components,
       }),
       ...reports.unseen,
-      ...keptReleases.unseen,
+      ...keptValues.unseen,
       ...unsettled.unseen,
       ...(ineffective?.unseen ?? []),
     ],

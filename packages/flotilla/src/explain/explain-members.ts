@@ -37,6 +37,7 @@ import type { ReleaseIndex } from "../rollout/release-index.ts";
 import { isBookkeeping } from "./explain-bookkeeping.ts";
 import type { ExplainedMember } from "./explanation.ts";
 import { uncalledWebhookIn } from "./delivery-problem.ts";
+import { fieldsSetByRule } from "./plan-retained.ts";
 import { autoscalerOf, replicasOf } from "./left-to-autoscaler.ts";
 import { compareFields, type FieldChange } from "../fields/field-changes.ts";
 import type { Binding } from "./planned-binding.ts";
@@ -128,7 +129,7 @@ async function onMember(
   { interpreter, readMember }: Pick<ExplainMembersDependencies, "interpreter" | "readMember">,
   cluster: string,
   work: DeepReadonly<Work> | undefined,
-): Promise<Pick<ExplainedMember, "onMember" | "ruleGives" | "onMemberBy" | "failedRules">> {
+): Promise<Pick<ExplainedMember, "onMember" | "ruleGives" | "onMemberBy" | "ruleSets" | "failedRules">> {
   const copy = copyIn(work);
   const isRuled = copy && MEMBER_RULES.some((rule) => interpreter.ownerOf(rule, copy) !== undefined);
   if (!copy || (!isRuled && copy.metadata.annotations?.[ROLLOUT_STAGE] === undefined)) return {};
@@ -154,10 +155,13 @@ async function onMember(
   const given = compareFields(observed, retained, isBookkeeping).fields.filter(isKept);
   const has = compareFields(copy, observed, isBookkeeping).fields.filter(isKept);
   const fields = kept.length > 0 ? has : limitsOnMember(copy, observed);
+  const set = kept.length > 0 ? ((await attempt(fieldsSetByRule(copy, interpreter))) ?? []) : [];
+  const ruleSets = set.map(({ path }) => path).filter((path) => kept.some((field) => field.path === path));
   return {
     onMember: fields.length > 0 ? fields : undefined,
     ruleGives: given.length > 0 ? given : undefined,
     onMemberBy: kept.length > 0 ? interpreter.ownerOf("retain", copy) : undefined,
+    ruleSets: ruleSets.length > 0 ? ruleSets : undefined,
     failedRules: failed.length > 0 ? failed : undefined,
   };
 }
@@ -171,7 +175,8 @@ async function autoscaled(
 ): Promise<Pick<ExplainedMember, "autoscaler">> {
   const copy = copyIn(work);
   const ours = replicasOf(copy);
-  const reported = isObject(status) ? status["replicas"] : undefined;
+  // A status omits the number when it is 0.
+  const reported = isObject(status) ? (status["replicas"] ?? 0) : undefined;
   if (!copy || ours === undefined || typeof reported !== "number" || reported === ours) return {};
   const { apiVersion, kind, metadata } = copy;
   const [observed, autoscalers] = await Promise.all([

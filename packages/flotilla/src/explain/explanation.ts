@@ -70,7 +70,10 @@ const member = s.object({
       fieldChange,
     ),
   ),
-  onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps these values.")),
+  onMemberBy: s.optional(s.string("The user's object whose Retain rule keeps or sets these values.")),
+  ruleSets: s.optional(
+    s.array("The paths of these fields to which the rule gives a value of its own.", s.string("The path of a field.")),
+  ),
   autoscaler: s.optional(
     s.object("The autoscaler on the member that decides the replicas there, if they are not those of the copy.", {
       name: s.string("Its kind and name."),

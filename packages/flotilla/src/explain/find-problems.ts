@@ -375,7 +375,7 @@ function ruleProblems(members: Explanation["members"]): Problem[] {
       what,
       try: "correct the rule; 'flotilla interpret --test FILE' runs it on a file",
     })),
-    ...retainProblems(members, RELEASE_FIELDS),
+    ...retainProblems(members, ({ path }) => RELEASE_FIELDS.test(path)),
   ];
 }
 

@@ -54,3 +54,22 @@ test("a new copy gets it when the hub next changes the copy, and the plan says s
     'the Retain rule of rules sets data.mode to "set" when the hub next changes the copy',
   );
 });
+
+test("the note distinguishes a value of the rule from one of the member", async () => {
+  const both = {
+    ownerOf: () => "rules",
+    retain: (_: unknown, observed: Template) => {
+      const { data } = observed as unknown as { data: { a: string } };
+      return Promise.resolve(configMap({ a: data.a, mode: "set" }));
+    },
+  };
+
+  const ended = await planRetained(plan, change, configMap({ a: "theirs", mode: "set" }), both);
+
+  expect(ended).toEqual({
+    outcome: "none",
+    note:
+      'the member decides, by the Retain rule of rules: data.a is "theirs", the hub asks for "2"; ' +
+      'the Retain rule of rules decides: data.mode is "set", the hub asks for unset',
+  });
+});

@@ -42,10 +42,21 @@ export async function planSetLater(
   const copy = worksOf(plan, change).after?.spec.workload?.manifests?.[0] as unknown as Template | undefined;
   const owner = copy && interpreter.ownerOf("retain", copy);
   if (!copy || owner === undefined) return undefined;
-  const set = compareFields(copy, await interpreter.retain(copy, copy), isHidden).fields;
+  const set = await fieldsSetByRule(copy, interpreter);
   if (set.length === 0) return undefined;
   const values = set.slice(0, SHOWN_FIELDS).map(({ path, after }) => `${path} to ${text(after)}`);
   return `the Retain rule of ${owner} sets ${values.join("; ")} when the hub next changes the copy`;
+}
+
+/**
+ * The fields that a Retain rule changes where the member has what the copy asks for: their values are the rule's, not the
+ * member's. Throws `InterpretError` when the rule fails.
+ */
+export async function fieldsSetByRule(
+  copy: Template,
+  interpreter: Pick<Interpreter, "retain">,
+): Promise<readonly FieldChange[]> {
+  return compareFields(copy, await interpreter.retain(copy, copy), isHidden).fields;
 }
 
 /** `observed` is the member's object. Throws `InterpretError` when the rule fails. */
@@ -76,13 +87,27 @@ export async function planRetained(
     return fields.length === 0
       ? { outcome: "none", note: "it has these values already" }
       : { outcome: "change", change: ended };
-  const shown = kept
-    .slice(0, SHOWN_FIELDS)
-    .map(({ path, before: ours, after: theirs }) => `${path} is ${text(theirs)}, the hub asks for ${text(ours)}`);
-  const more = kept.length > SHOWN_FIELDS ? [`${kept.length - SHOWN_FIELDS} more fields`] : [];
-  const note = `the member decides, by the Retain rule of ${owner}: ${[...shown, ...more].join("; ")}`;
+  const set = new Set((await fieldsSetByRule(after, interpreter)).map(({ path }) => path));
+  const note = [
+    ...keptNote(
+      `the member decides, by the Retain rule of ${owner}`,
+      kept.filter(({ path }) => !set.has(path)),
+    ),
+    ...keptNote(
+      `the Retain rule of ${owner} decides`,
+      kept.filter(({ path }) => set.has(path)),
+    ),
+  ].join("; ");
   if (fields.length === 0) return { outcome: "none", note };
   return { outcome: "change", change: { ...ended, note: [change.note, note].filter(Boolean).join("; ") } };
+}
+
+function keptNote(who: string, fields: readonly FieldChange[]): string[] {
+  const shown = fields
+    .slice(0, SHOWN_FIELDS)
+    .map(({ path, before: ours, after: theirs }) => `${path} is ${text(theirs)}, the hub asks for ${text(ours)}`);
+  const more = fields.length > SHOWN_FIELDS ? [`${fields.length - SHOWN_FIELDS} more fields`] : [];
+  return fields.length === 0 ? [] : [`${who}: ${[...shown, ...more].join("; ")}`];
 }
 
 /** What the rule itself sets: neither the hub asks for it, nor has the member had it. */

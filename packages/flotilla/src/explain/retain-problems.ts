@@ -6,25 +6,33 @@ import type { Explanation, Problem } from "./explanation.ts";
 const MAX_KEPT_FIELDS = 3;
 const MAX_KEPT_MEMBERS = 3;
 
-/** Values that a user's Retain rule keeps on members, although the hub asks for others. */
-export function retainProblems(members: DeepReadonly<Explanation["members"]>, paths: RegExp): Problem[] {
-  const kept = members.flatMap(({ cluster, onMember = [], ruleGives = [], onMemberBy, reason }) => {
-    const [fields, given] = [onMember, ruleGives].map((all) => all.filter(({ path }) => paths.test(path)));
+type Member = DeepReadonly<Explanation["members"][number]>;
+type Field = NonNullable<Member["onMember"]>[number];
+
+/** Values that a user's Retain rule keeps or sets on members, although the hub asks for others. */
+export function retainProblems(
+  members: readonly Member[],
+  isAbout: (field: Field, member: Member) => boolean,
+): Problem[] {
+  const kept = members.flatMap((member) => {
+    const { cluster, onMember = [], ruleGives = [], onMemberBy, ruleSets = [], reason } = member;
+    const [fields = [], given = []] = [onMember, ruleGives].map((all) => all.filter((each) => isAbout(each, member)));
     // A release that is stopped for the same fields is a problem of its own.
     if (onMemberBy === undefined || reason === RELEASE_STOPPED) return [];
     const text = (value: unknown): string => (value === undefined ? "unset" : JSON.stringify(value));
     const shown = [
-      ...(fields ?? []).map(({ path, before, after }) => `${path} is ${text(after)} instead of ${text(before)}`),
-      ...(given ?? []).map(
+      ...fields.map(({ path, before, after }) => `${path} is ${text(after)} instead of ${text(before)}`),
+      ...given.map(
         ({ path, before, after }) => `${path} is ${text(before)}, and the rule gives ${text(after)}, not written yet`,
       ),
     ].slice(0, MAX_KEPT_FIELDS);
     if (shown.length === 0) return [];
-    return [{ owner: onMemberBy, what: `${cluster}: ${shown.join(", ")}` }];
+    const isSet = [...fields, ...given].every(({ path }) => ruleSets.includes(path));
+    const does = isSet ? "sets values on members" : "keeps values of members";
+    return [{ rule: `the Retain rule of ${onMemberBy} ${does}`, what: `${cluster}: ${shown.join(", ")}` }];
   });
-  const byOwner = Map.groupBy(kept, ({ owner }) => owner);
-  return [...byOwner].map(([owner, ofOwner]) => ({
-    what: `the Retain rule of ${owner} keeps values of members: ${ofOwner
+  return [...Map.groupBy(kept, ({ rule }) => rule)].map(([rule, ofOwner]) => ({
+    what: `${rule}: ${ofOwner
       .slice(0, MAX_KEPT_MEMBERS)
       .map(({ what }) => what)
       .join("; ")}${ofOwner.length > MAX_KEPT_MEMBERS ? ` and ${ofOwner.length - MAX_KEPT_MEMBERS} more members` : ""}`,

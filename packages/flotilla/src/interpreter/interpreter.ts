@@ -166,7 +166,7 @@ export function createInterpreter(given: readonly Level[] = knownLevels): Interp
     if (ownerOf("retain", template) === undefined || !rulesOf(template, ({ replicas, divide }) => replicas ?? divide))
       return [];
     const results = retainProbes(template).map(async ({ desired, observed }) => ask("retain", desired, observed));
-    return retainedFieldsIn((await Promise.all(results)).filter((result) => result !== undefined));
+    return retainedFieldsIn(await Promise.all(results));
   }
 
   const limits = createDivisionLimits({

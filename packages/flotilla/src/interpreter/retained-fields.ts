@@ -1,5 +1,5 @@
 /**
- * Finds the fields of a release that a Retain rule leaves to the member: replicas, partition, pause, strategy and pods. The
+ * Finds the fields of a release that a Retain rule leaves to the member, or sets itself: replicas, partition, pause, strategy and pods. The
  * rule is run on objects that differ in these fields, so that it does not matter how it is written.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
@@ -15,6 +15,8 @@ export interface RetainedField {
   readonly field: ReleaseField;
   /** `spec.updateStrategy.partition`, or `spec.updateStrategy` when the whole strategy is kept. */
   readonly path: string;
+  /** The rule has a value of its own; otherwise it keeps that of the member. */
+  readonly isSet: boolean;
 }
 
 interface Probe {
@@ -24,7 +26,8 @@ interface Probe {
   readonly values: readonly [unknown, unknown, unknown];
 }
 
-const COUNTS = [3, 5, 7] as const;
+/** Numbers that no rule sets: it would not be found if it set the desired one. */
+const COUNTS = [1003, 1005, 1007] as const;
 const FLAGS = [true, false, true] as const;
 const container = (tag: number): object[] => [{ name: "main", image: `example.com/main:${tag}` }];
 /**
@@ -49,7 +52,7 @@ const PROBES: readonly Probe[] = [
   },
 ];
 
-/** The fields of strategies; a rule that keeps all of them keeps the strategy. */
+/** The fields of strategies; a rule that keeps all of them keeps the strategy, and so for one that sets them. */
 const STRATEGIES: readonly { field: ReleaseField; path: string }[] = [
   { field: "partition", path: "spec.updateStrategy" },
   { field: "strategy", path: "spec.strategy" },
@@ -72,18 +75,37 @@ export function retainProbes(object: AnyObject): RetainProbe[] {
   ];
 }
 
-/** What a rule leaves to the member, from its results for the probes. */
-export function retainedFieldsIn(results: readonly AnyObject[]): RetainedField[] {
-  const taken = PROBES.filter(({ path, values }) =>
-    results.some((retained) => !equalJson(read(retained, path), values[1])),
-  ).map(({ field, path }) => ({ field, path: path.join(".") }));
+/** What a rule takes from the hub, from its results for the probes, in their order; undefined where it has none. */
+export function retainedFieldsIn(results: readonly (AnyObject | undefined)[]): RetainedField[] {
+  const taken = PROBES.flatMap(({ field, path, values }): RetainedField[] => {
+    const [smaller, desired, larger] = values;
+    const found = results.flatMap((retained, index) => {
+      const value = read(retained, path);
+      return retained === undefined || equalJson(value, desired) ? [] : [{ value, observed: [smaller, larger][index] }];
+    });
+    const isSet = found.some(({ value, observed }) => !equalJson(value, observed));
+    return found.length === 0 ? [] : [{ field, path: path.join("."), isSet }];
+  });
   const isIn = (path: string, strategy: string): boolean => path.startsWith(`${strategy}.`);
-  const whole = STRATEGIES.filter(
-    ({ path: strategy }) =>
-      taken.filter(({ path }) => isIn(path, strategy)).length ===
-      PROBES.filter(({ path }) => isIn(path.join("."), strategy)).length,
+  const whole = STRATEGIES.flatMap((strategy) =>
+    [false, true].flatMap((isSet): RetainedField[] => {
+      const inIt = taken.filter((each) => isIn(each.path, strategy.path) && each.isSet === isSet);
+      const all = PROBES.filter(({ path }) => isIn(path.join("."), strategy.path));
+      return inIt.length === all.length ? [{ ...strategy, isSet }] : [];
+    }),
   );
   return [...taken.filter(({ path }) => !whole.some((strategy) => isIn(path, strategy.path))), ...whole];
+}
+
+/** What a rule does with the fields: `leaves a, b to the members` and `sets c`. */
+export function renderRetainedFields(retained: readonly RetainedField[]): string {
+  const [set, kept] = [true, false].map((which) =>
+    retained.filter(({ isSet }) => isSet === which).map(({ path }) => path),
+  ) as [string[], string[]];
+  return [
+    ...(kept.length > 0 ? [`leaves ${kept.join(", ")} to the members`] : []),
+    ...(set.length > 0 ? [`sets ${set.join(", ")} on the members itself`] : []),
+  ].join(" and ");
 }
 
 function withValues(object: AnyObject, index: 0 | 1 | 2): AnyObject {

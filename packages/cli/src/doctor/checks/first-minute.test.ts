@@ -112,7 +112,7 @@ const cases: Record<string, { judged: Judgement; seen: string; problems: number 
         members: new Set(["paris"]),
         only: undefined,
         reports: { reports: new Map(), unread: new Set(), unseen: [] },
-        releases: { kept: [], unseen: [] },
+        ruled: { kept: [], unseen: [] },
       },
       moment,
     ),

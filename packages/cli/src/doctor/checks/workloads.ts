@@ -6,7 +6,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { candidateOfBinding, candidatesOfWork, copiesOf, judgeCandidate } from "../../health/candidates.ts";
 import type { Candidate, Moment } from "../../health/candidates.ts";
 import { renderRecent } from "../../health/lasting-failures.ts";
-import { findKeptReleases, mayKeep } from "../../health/kept-releases.ts";
+import { findKeptValues, mayKeep } from "../../health/kept-values.ts";
 import { lookAtPods } from "../../health/look-at-pods.ts";
 import type { CopyReports } from "../../health/look-at-pods.ts";
 import { placeOf } from "../../members/members-places.ts";
@@ -24,8 +24,8 @@ export interface WorkloadFacts {
   only: ReadonlySet<string> | undefined;
   /** What the members have, for the workloads that are not healthy. */
   reports: CopyReports;
-  /** Releases that rules keep from members. */
-  releases: Awaited<ReturnType<typeof findKeptReleases>>;
+  /** What rules keep from members. */
+  ruled: Awaited<ReturnType<typeof findKeptValues>>;
 }
 
 export const workloadsCheck = defineCheck<WorkloadFacts>({
@@ -38,9 +38,9 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
     "ManifestWorks that are degraded or not up to date, and for ManifestWorks that no agent applies. It is " +
     "reported at once if a pod has an error, such as `ImagePullBackOff`, `CreateContainerConfigError` or " +
     "`CrashLoopBackOff`, or if a Secret or ConfigMap of its volumes is missing; others are counted until " +
-    "then. Also for a release that a Retain rule keeps from the members. The pods of these workloads, and " +
-    "of runs, are read from the members, and warnings about pods whose containers are not created; the " +
-    "pods of ready workloads are not.",
+    "then. Also for a release that a Retain rule keeps from the members, and for replicas that one holds " +
+    "below those that the members were given. The pods of these workloads, and of runs, are read from the " +
+    "members, and warnings about pods whose containers are not created; the pods of ready workloads are not.",
   async gather({ client, clock, signal, lists, only }) {
     const [bindings, clusterBindings, works, clusters, managed] = await Promise.all([
       lists.all(ResourceBinding),
@@ -57,30 +57,30 @@ export const workloadsCheck = defineCheck<WorkloadFacts>({
       signal,
       places: clusters.map(placeOf),
     });
-    return { ...facts, reports, releases: await findKeptReleases(facts.bindings.filter(mayKeep), client, signal) };
+    return { ...facts, reports, ruled: await findKeptValues(facts.bindings.filter(mayKeep), client, signal) };
   },
   judge(facts, { nowMs, stuckAfterMs }) {
-    const { bindings, works, reports, releases } = facts;
+    const { bindings, works, reports, ruled } = facts;
     let recent = 0;
     const unhealthy = candidatesIn(facts, { nowMs, graceMs: stuckAfterMs }).flatMap((candidate): DoctorFinding[] => {
       const reason = judgeCandidate(candidate, reports);
       if (reason === undefined && !candidate.runsToCompletion) recent += 1;
       return reason === undefined ? [] : [findingOf(candidate, reason)];
     });
-    const findings = [...unhealthy, ...releases.kept.map((kept) => findingOf(kept, kept.reason))];
+    const findings = [...unhealthy, ...ruled.kept.map((kept) => findingOf(kept, kept.reason))];
     return {
       seen:
         `${counted(bindings.length, "binding")}, ${counted(works.length, "ManifestWork")}, ${findings.length} ` +
         `unhealthy${renderRecent(recent, { stuckAfterMs })}`,
       findings,
-      unseen: [...reports.unseen, ...releases.unseen],
+      unseen: [...reports.unseen, ...ruled.unseen],
     };
   },
 });
 
 /** Failed rules are reported by the check of interpreters. */
 function candidatesIn(
-  { bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "releases">,
+  { bindings, works, members, only }: Omit<WorkloadFacts, "reports" | "ruled">,
   moment: Moment,
 ): Candidate[] {
   return [

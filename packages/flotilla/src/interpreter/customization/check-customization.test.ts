@@ -178,7 +178,7 @@ describe("warns the author of a Retain rule", () => {
 
   test("warns the author of a Retain rule that keeps the strategy, however it is written", () => {
     expect(warningsOf("for k, v in pairs(o.spec) do if k:sub(1, 6) == 'update' then d.spec[k] = v end end")).toEqual([
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the " +
+      "spec.customizations.retention: the Retain rule leaves spec.updateStrategy to the members: values of the " +
         "template apply only where the object is created, so the hub cannot release by partition, and stops a " +
         "release that would reach more pods than requested",
     ]);
@@ -186,7 +186,7 @@ describe("warns the author of a Retain rule", () => {
 
   test("warns the author of a Retain rule that keeps the replicas", () => {
     expect(warningsOf("d.spec.replicas = o.spec.replicas", { apiVersion: "apps/v1", kind: "Deployment" })).toEqual([
-      "spec.customizations.retention: the Retain rule leaves to the members spec.replicas: values of the template apply only where the object is created",
+      "spec.customizations.retention: the Retain rule leaves spec.replicas to the members: values of the template apply only where the object is created",
     ]);
   });
 

@@ -7,7 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { FlotillaError } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { knownLevels } from "../interpreter.ts";
-import { retainedFieldsIn, retainProbes } from "../retained-fields.ts";
+import { renderRetainedFields, retainedFieldsIn, retainProbes } from "../retained-fields.ts";
 import type { RetainedField } from "../retained-fields.ts";
 import { compileKubeScript, runFunction } from "../scripts/index.ts";
 import type { LuaBudget } from "../scripts/index.ts";
@@ -49,15 +49,14 @@ function standInFor(apiVersion: string, kind: string): DeepReadonly<KubernetesOb
 }
 
 /** In every warning about such a rule, so that others can recognize it. */
-export const LEFT_TO_MEMBERS = "leaves to the members";
+export const LEFT_TO_MEMBERS = "values of the template apply only where the object is created";
 
-/** One sentence; undefined when nothing is left to the members. */
+/** One sentence; undefined when the rule takes nothing from the hub. */
 export function renderRetained(retained: readonly RetainedField[]): string | undefined {
   if (retained.length === 0) return undefined;
-  const paths = retained.map(({ path }) => path).join(", ");
   const isReleaseTaken = retained.some(({ field }) => field !== "replicas");
-  return (
-    `the Retain rule ${LEFT_TO_MEMBERS} ${paths}: values of the template apply only where the object is ` +
-    `created${isReleaseTaken ? ", so the hub cannot release by partition, and stops a release that would reach more pods than requested" : ""}`
-  );
+  const consequence = isReleaseTaken
+    ? ", so the hub cannot release by partition, and stops a release that would reach more pods than requested"
+    : "";
+  return `the Retain rule ${renderRetainedFields(retained)}: ${LEFT_TO_MEMBERS}${consequence}`;
 }

@@ -3,20 +3,20 @@ import type { UnreturnedPods } from "@flotilla/openkruise";
 import { controllerOf, type KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ResourceBinding } from "@flotilla/karmada";
+import { renderRetainedFields } from "../../interpreter/retained-fields.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import type { Notice } from "./plan-notice.ts";
 
-/** `owner` is the user's object that has the rule. Undefined when no rule leaves anything to the members. */
+/** `owner` is the user's object that has the rule. Undefined when no rule takes anything from the hub. */
 export function memberDecidesNotice(
   retained: readonly RetainedField[] = [],
   owner = "a user's rule",
 ): Notice | undefined {
   if (retained.length === 0) return undefined;
-  const paths = retained.map(({ path }) => path).join(", ");
   return {
     status: "True",
     reason: "RetainRule",
-    message: `the Retain rule of ${owner} leaves ${paths} to the members; the template's values apply only to objects that are created`,
+    message: `the Retain rule of ${owner} ${renderRetainedFields(retained)}; the template's values apply only to objects that are created`,
   };
 }
 

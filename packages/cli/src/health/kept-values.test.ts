@@ -3,7 +3,7 @@ import { FlotillaError } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { forbidden } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { findKeptReleases } from "./kept-releases.ts";
+import { findKeptValues } from "./kept-values.ts";
 
 const binding = {
   metadata: { name: "web-deployment", namespace: "shop" },
@@ -12,7 +12,7 @@ const binding = {
 
 const unseenOf = async (error: Error): Promise<string[]> => {
   const client = { get: vi.fn<() => Promise<never>>().mockRejectedValue(error) } as unknown as Client;
-  return (await findKeptReleases([binding], client, new AbortController().signal)).unseen;
+  return (await findKeptValues([binding], client, new AbortController().signal)).unseen;
 };
 
 test("names why an explanation cannot be read", async () => {
