@@ -149,6 +149,23 @@ test("larger requests of a placed template that exceed the quota are reported, n
   expect([await requestsOnMembers(fleet), await usedOf(fleet)]).toEqual([["1", "1"], { cpu: "3" }]);
 });
 
+test("fewer replicas with larger requests that fit the quota together are placed, as plan predicts", async () => {
+  const fleet = await start({ overall: { cpu: "2" } });
+  await applyAs(fleet, deployment("first", 4));
+  await fleet.run(10_000);
+  const larger = deployment("first", 2, { cpu: "1" });
+
+  const input = { manifests: [larger as unknown as JsonObject], without: [], namespace: "shop" };
+  const { problems, changes } = await planInput(fleet.client, input, fleet.clock, signal);
+  await applyAs(fleet, larger);
+  await fleet.run(30_000);
+
+  expect(problems).toEqual([]);
+  expect(changes.map(({ cluster }) => cluster)).toEqual(MEMBERS);
+  expect([await placedOf(fleet, "first"), await usedOf(fleet)]).toEqual([[2, "Success"], { cpu: "2" }]);
+  expect(await requestsOnMembers(fleet)).toEqual(["1", "1"]);
+});
+
 const TOO_LARGE =
   "FederatedResourceQuota(shop/team) exceeded for resource cpu: requested sum 3, limit 2. Used: 1500m, asked in addition: 1500m.";
 const refused: Record<string, { changed: Deployment; unsent: string }> = {

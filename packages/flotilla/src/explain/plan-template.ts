@@ -14,7 +14,7 @@ import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { askedVersion } from "../propagation/match/align-selectors.ts";
 import { earlierRunProblem } from "../propagation/match/plan-application.ts";
-import { bindingConflict, mergeBinding, planBinding } from "../propagation/match/plan-binding.ts";
+import { bindingConflict, mergeBinding, planBinding, withFewerReplicas } from "../propagation/match/plan-binding.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
 import { createFleet } from "../propagation/schedule/fleet-view.ts";
 import { derivedNameProblem } from "../propagation/templates/derived-names.ts";
@@ -170,12 +170,13 @@ function scheduleOf(deps: PlanningDependencies, binding: Binding): SchedulePlan 
 
 /** What the match stage would write: the claim on the template, and the binding. */
 async function bind(
-  { views, interpreter }: PlanningDependencies,
+  deps: PlanningDependencies,
   given: Template,
   policy: Policy,
   before: Binding | undefined,
   problems: string[],
 ): Promise<{ template: Template; binding: Binding | undefined; replacesRun?: true | undefined }> {
+  const { views, interpreter } = deps;
   const asked = views.policies.original(policy);
   const version = asked ? askedVersion(asked, given) : given.apiVersion;
   const { kind, metadata } = given;
@@ -237,7 +238,7 @@ async function bind(
       // Its copies are held back too, which has its own problem.
       return {
         template,
-        binding: views.quotaRoom.refusalOf(own, binding) === undefined ? binding : own,
+        binding: acceptedByQuota(deps, own, binding) ?? own,
         replacesRun: conflict === "left" ? true : undefined,
       };
     if (binding !== own)
@@ -250,6 +251,18 @@ async function bind(
     problems.push(error.message);
     return { template, binding: own };
   }
+}
+
+/** The binding as quotas let match write it, at once or after fewer replicas were placed; undefined if they do not. */
+function acceptedByQuota(deps: PlanningDependencies, own: Binding | undefined, binding: Binding): Binding | undefined {
+  const isAccepted = (after: Binding): boolean => deps.views.quotaRoom.refusalOf(own, after) === undefined;
+  if (isAccepted(binding)) return binding;
+  const smaller = own && withFewerReplicas(own, binding);
+  const schedule = smaller && isToBeScheduled(smaller) ? scheduleOf(deps, smaller) : undefined;
+  if (!smaller || schedule?.outcome !== "scheduled") return undefined;
+  const { clusters } = carryOut(smaller, schedule, deps.nowMs).spec;
+  const placed = { ...binding, spec: { ...binding.spec, clusters } };
+  return isAccepted(placed) ? placed : undefined;
 }
 
 function claimed(template: Template, policy: Policy): Template {

@@ -15,7 +15,7 @@ import type { Template, TemplateKey } from "../templates/templates.ts";
 import { askedVersion } from "./align-selectors.ts";
 import type { createClaimWriter } from "./claim.ts";
 import type { MatchDependencies } from "./match-dependencies.ts";
-import { mergeBinding, planBinding } from "./plan-binding.ts";
+import { mergeBinding, planBinding, withFewerReplicas } from "./plan-binding.ts";
 import { planApplication } from "./plan-application.ts";
 import type { ApplicationPlan } from "./plan-application.ts";
 import type { MatchPlan, Policy } from "./plan-match.ts";
@@ -84,7 +84,7 @@ export function createApplyPolicy(
     const { desired, hasUnlocated } = await desiredBinding(selected, policy, plan);
     waiting.quota.delete(templateId(key));
     const [change] = await Promise.all([
-      bind(plan.own, desired, signal).catch((error: unknown) => {
+      bind(key, plan.own, desired, signal).catch((error: unknown) => {
         reportRejectedBinding(key, template, policy, error);
         throw error;
       }),
@@ -157,6 +157,7 @@ export function createApplyPolicy(
   }
 
   async function bind(
+    key: TemplateKey,
     existing: DeepReadonly<ResourceBinding> | undefined,
     desired: DeepReadonly<ResourceBinding>,
     signal: AbortSignal,
@@ -168,7 +169,15 @@ export function createApplyPolicy(
     }
     const merged = mergeBinding(existing, desired);
     if (merged === existing) return undefined;
-    await client.update(kind, hub, merged, { signal });
+    try {
+      await client.update(kind, hub, merged, { signal });
+    } catch (error) {
+      const smaller = quotaRejection(error) === undefined ? undefined : withFewerReplicas(existing, merged);
+      if (!smaller) throw error;
+      // The rest follows when the quota has what these replicas give back.
+      waiting.quota.set(templateId(key), key);
+      await client.update(kind, hub, smaller, { signal });
+    }
     return "updated";
   }
 

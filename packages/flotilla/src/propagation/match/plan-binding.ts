@@ -171,6 +171,16 @@ export function mergeBinding(existing: Binding, desired: Binding): Binding {
   return equalJson(unmoved, existing) ? existing : merged;
 }
 
+/**
+ * The step before a change of replicas and requests that a quota rejects: it counts the new requests for the replicas that
+ * are still placed. The replicas alone go first, and what they give back makes room. Undefined unless there are fewer.
+ */
+export function withFewerReplicas(existing: Binding, merged: Binding): Binding | undefined {
+  if ((merged.spec.replicas ?? 0) >= (existing.spec.replicas ?? 0)) return undefined;
+  const { replicaRequirements: _, ...spec } = merged.spec;
+  return { ...merged, spec: { ...spec, ...omitZero({ replicaRequirements: existing.spec.replicaRequirements }) } };
+}
+
 function without(
   entries: Readonly<Record<string, string>> | undefined,
   keys: readonly string[],
