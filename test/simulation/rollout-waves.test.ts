@@ -106,6 +106,44 @@ test("a release reaches one wave after the other, behind its gates", async () =>
   expect(new Set(Object.values(await imagesBy()))).toEqual(new Set(["web:2 web:2"]));
 });
 
+test("an approval before a wave does not open the approval after it, which takes a second one", async () => {
+  const half = { name: "half", clusters: { matchLabels: { tier: "half" } } };
+  const rollout = async (action: string, ...args: string[]): Promise<string> =>
+    (
+      await runCommand(
+        { client: fleet.client, clock: fleet.clock },
+        "rollout",
+        action,
+        "cloneset/web",
+        "-n",
+        "shop",
+        ...args,
+      )
+    ).text;
+  await start({ waves: [CANARY, { ...half, before: [{ approval: {} }], after: [{ approval: {} }] }, { name: "all" }] });
+
+  await release("web:2");
+  await fleet.run(20_000);
+  const first = await rollout("approve");
+  await fleet.run(20_000);
+  const between = await newest();
+  const advice = (await runCommand({ client: fleet.client, clock: fleet.clock }, "status", "-n", "shop")).text;
+  const second = await rollout("approve", "--wave", "half");
+  await fleet.run(20_000);
+
+  expect(first).toMatch(/wave half of .* is approved/);
+  expect(between).toMatchObject({
+    spec: { approvals: ["half"] },
+    status: { wave: "half", waveState: "After", updated: 6 },
+  });
+  expect(advice.replace(/\s+/g, " ")).toContain("approve cloneset/web -n shop --wave half/after");
+  expect(second).toMatch(/wave half\/after of .* is approved/);
+  expect(await newest()).toMatchObject({
+    spec: { approvals: ["half", "half/after"] },
+    status: { phase: "Succeeded", updated: 12 },
+  });
+});
+
 const breakPods = (fault: string): Promise<unknown> =>
   fleet.client.patch(
     CloneSet,

@@ -4,7 +4,7 @@ import { FlotillaError, sleep, UsageError } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { FleetRollout, releasedPatch } from "@flotilla/flotilla";
+import { approvalsOf, FleetRollout, releasedPatch } from "@flotilla/flotilla";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
 import { namesOfType } from "../audit/type-names.ts";
 import { defineCommand } from "../command.ts";
@@ -45,8 +45,8 @@ export const rolloutCommand = defineCommand({
   summary: "follow and steer releases: status, watch, pause, resume, approve, promote, abort, undo, retry, history",
   details:
     "A release is a FleetRollout; the hub creates one when a template changes that a RolloutStrategy " +
-    "selects or a Rollout names. 'approve' opens the approval gates of a wave, 'promote' all gates of the " +
-    "present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. " +
+    "selects or a Rollout names. 'approve' opens the approval gates before a wave, or those after it when it " +
+    "is complete, 'promote' all gates of the present wave, or with --full of all waves. 'abort' returns the waves so far to the previous revision. " +
     "'undo' does the same for a release in progress, and writes the template of the previous release " +
     "otherwise, which is a new release. 'retry' continues a release that failed, or starts one again that " +
     "was rolled back.",
@@ -71,7 +71,8 @@ export const rolloutCommand = defineCommand({
     wave: {
       type: "string",
       value: "WAVE",
-      description: "for approve and promote: the wave (default: the one that waits)",
+      description:
+        "for approve and promote: the wave (default: the one that waits); WAVE/after approves its end, if it has approvals before and after it",
     },
     full: { type: "boolean", description: "for promote: the gates of all waves" },
     to: {
@@ -149,11 +150,10 @@ export const rolloutCommand = defineCommand({
           return await patch({ paused: false }, `${named} continues`);
         case "approve": {
           mustBeOpen();
-          const wave = flags.wave ?? waitingWave(newest, "approval");
-          knownWave(newest, wave);
+          const approval = approvalFor(newest, flags.wave);
           return await patch(
-            { approvals: withItem(newest.spec.approvals, wave) },
-            `wave ${wave} of ${named} is approved`,
+            { approvals: withItem(newest.spec.approvals, approval) },
+            `wave ${approval} of ${named} is approved`,
           );
         }
         case "promote": {
@@ -228,15 +228,29 @@ function knownWave({ status, spec }: Rollout, wave: string): void {
     throw new UsageError(`the release has no wave '${wave}'; its waves are ${names.join(", ")}`);
 }
 
-/** The wave whose gate is closed; otherwise the next one that has such a gate. */
-function waitingWave({ status, spec }: Rollout, type: "approval"): string {
-  const closed = status?.gates?.find((gate) => gate.type === type && gate.state !== "Open");
-  const next = spec.strategy?.waves
-    .slice(status?.waveIndex ?? 0)
-    .find((wave) => [...(wave.before ?? []), ...(wave.after ?? [])].some((gate) => gate.approval));
-  const wave = closed?.wave ?? next?.name;
-  if (wave === undefined) throw new FlotillaError("NoApproval", "no wave of this release waits for an approval");
-  return wave;
+/**
+ * The entry of `spec.approvals` to add. Of a wave that is complete it is that of its end; without a wave, the one that the
+ * release waits for, or the next one that is missing.
+ */
+function approvalFor(rollout: Rollout, asked: string | undefined): string {
+  const { status, spec } = rollout;
+  const waves = spec.strategy?.waves ?? [];
+  const closed = status?.gates?.find(({ type, state }) => type === "approval" && state !== "Open");
+  if (asked === undefined) {
+    const waiting = waves.find(({ name }) => name === closed?.wave);
+    const waitsFor = waiting && approvalsOf(waiting)[closed?.when === "After" ? "after" : "before"];
+    if (waitsFor !== undefined) return waitsFor;
+    const later = waves.slice(status?.waveIndex ?? 0).flatMap((wave) => Object.values(approvalsOf(wave)));
+    const missing = later.find((name) => !spec.approvals?.includes(name));
+    if (missing === undefined) throw new FlotillaError("NoApproval", "no wave of this release waits for an approval");
+    return missing;
+  }
+  const wave = waves.find(({ name }) => name === asked);
+  const { before, after } = wave ? approvalsOf(wave) : {};
+  if (waves.some((each) => approvalsOf(each).after === asked)) return asked;
+  knownWave(rollout, asked);
+  const isComplete = status?.wave === asked && status.waveState === "After";
+  return (isComplete ? after : undefined) ?? before ?? asked;
 }
 
 /** A release is also paused while the Rollout that leads it is. */

@@ -3,11 +3,11 @@
  * by itself. A release that makes progress, soaks, or waits for a window that will open has no report. Pure.
  */
 import type { DeepReadonly } from "@flotilla/base";
-import type { FleetRollout, RolloutCluster } from "./kinds/fleet-rollout.ts";
+import type { FleetRollout, GateStatus, RolloutCluster } from "./kinds/fleet-rollout.ts";
 import { ABORTED } from "./plan/plan-failure.ts";
 import { durationMs, renderDuration } from "./plan/durations.ts";
 import { isReturning } from "./plan/release.ts";
-import { closedGates, NEVER_OPENS } from "./plan/plan-gates.ts";
+import { approvalsOf, closedGates, NEVER_OPENS } from "./plan/plan-gates.ts";
 
 type Rollout = DeepReadonly<FleetRollout>;
 
@@ -110,6 +110,11 @@ function describeGate({
   return `${type} ${when.toLowerCase()} ${wave}: ${reason}${failures > 1 ? ` (${failures} times)` : ""}`;
 }
 
+function approvalOf({ spec }: Rollout, { wave, when }: DeepReadonly<GateStatus>): string {
+  const waveSpec = spec.strategy?.waves.find(({ name }) => name === wave);
+  return (waveSpec && approvalsOf(waveSpec)[when === "After" ? "after" : "before"]) ?? wave;
+}
+
 /** A release in progress that will not continue by itself. */
 function reportProgress(
   rollout: Rollout,
@@ -133,7 +138,7 @@ function reportProgress(
       state: "waiting",
       what: `${where}, waits for approval${gates.length > 1 ? ` (${status.waitingFor ?? ""})` : ""}`,
       try:
-        `${command("approve", ` --wave ${approval.wave}`)} opens wave ` +
+        `${command("approve", ` --wave ${approvalOf(rollout, approval)}`)} opens wave ` +
         `${approval.wave}${approval.when === "After" ? "'s end" : ""}` +
         (approval.message?.startsWith("wave ") ? "" : `; check before: ${approval.message ?? ""}`),
     };

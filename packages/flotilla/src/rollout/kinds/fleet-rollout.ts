@@ -39,10 +39,14 @@ const spec = s.object({
   strategy: s.optional(s.object("The strategy as it was when the release began.", strategyFields)),
   paused: s.boolean("Stops the release where it is; a rollback, too.", { default: false }),
   approvals: s.optional(
-    s.array("The waves whose approval gates are open.", s.string("The name of a wave.", { maxLength: 63 }), {
-      isSet: true,
-      maxItems: 64,
-    }),
+    s.array(
+      "The waves whose approval gates are open. Of a wave with approvals before and after it, its name opens those before it, and `NAME/after` those after it.",
+      s.string("The name of a wave, or NAME/after.", { maxLength: 69 }),
+      {
+        isSet: true,
+        maxItems: 128,
+      },
+    ),
   ),
   promotions: s.optional(
     s.array(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { GateStatus } from "../kinds/fleet-rollout.ts";
 import type { GateSpec } from "../kinds/strategy-fields.ts";
-import { closedGates, gateType, planGates, renderGate } from "./plan-gates.ts";
+import { approvalsOf, closedGates, gateType, planGates, renderGate } from "./plan-gates.ts";
 import type { GateContext } from "./plan-gates.ts";
 
 const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
@@ -35,6 +35,16 @@ describe("a gate of a wave", () => {
       gate: { approval: {} },
       context: { approvals: ["canary"] },
       want: { state: "Closed", message: "wave half is not approved" },
+    },
+    "for approval after a wave that was approved before it is closed until its end is approved": {
+      gate: { approval: {} },
+      context: { approval: "half/after", approvals: ["half"] },
+      want: { state: "Closed", message: "wave half/after is not approved" },
+    },
+    "for approval after a wave opens when its end is approved": {
+      gate: { approval: {} },
+      context: { approval: "half/after", approvals: ["half", "half/after"] },
+      want: { state: "Open" },
     },
     "for approval says what to check": {
       gate: { approval: { message: "look at the dashboard" } },
@@ -192,4 +202,20 @@ test("a closed gate is named in a few words", () => {
 test("a gate without a type that this version knows waits for approval", () => {
   expect(gateType({})).toBe("approval");
   expect(gateType({ soak: "1m" })).toBe("soak");
+});
+
+const approval: GateSpec = { approval: {} };
+const soak: GateSpec = { soak: "1h" };
+test.each([
+  {
+    what: "approvals before and after it has two entries",
+    before: [soak, approval],
+    after: [approval],
+    want: { before: "half", after: "half/after" },
+  },
+  { what: "an approval before it has its name", before: [approval], after: [soak], want: { before: "half" } },
+  { what: "an approval after it only has its name", before: [soak], after: [approval], want: { after: "half" } },
+  { what: "no approval has no entry", before: [soak], after: undefined, want: {} },
+])("a wave with $what", ({ before, after, want }) => {
+  expect(approvalsOf({ name: "half", before, after })).toEqual(want);
 });

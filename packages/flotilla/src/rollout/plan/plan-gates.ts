@@ -2,10 +2,10 @@
  * Decides which gates of a wave are open. Pure: what has to be asked, a metric or a webhook, is asked by the controller,
  * and its answer is handed in. A gate that was asked stays open; soak time and windows are judged by the clock each time.
  */
-import { formatTime } from "@flotilla/base";
+import { defined, formatTime } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { FleetRolloutStatus, GateStatus } from "../kinds/fleet-rollout.ts";
-import type { GateSpec } from "../kinds/strategy-fields.ts";
+import type { GateSpec, WaveSpec } from "../kinds/strategy-fields.ts";
 import { durationMs } from "./durations.ts";
 import { nextOpening } from "./plan-window.ts";
 
@@ -14,6 +14,19 @@ type GateType = (typeof GATE_TYPES)[number];
 
 export const gateType = (gate: DeepReadonly<GateSpec>): GateType =>
   GATE_TYPES.find((type) => gate[type] !== undefined) ?? "approval";
+
+/**
+ * The entries of `spec.approvals` that open the approval gates of a wave, in their order: its name opens those before it,
+ * and `NAME/after` those after it. Of a wave without approval before it, its name opens those after it.
+ */
+export function approvalsOf({ name, before, after }: DeepReadonly<Pick<WaveSpec, "name" | "before" | "after">>): {
+  before?: string;
+  after?: string;
+} {
+  const [isBefore, isAfter] = [before, after].map((gates) => gates?.some((gate) => gateType(gate) === "approval"));
+  const end = isBefore ? `${name}/after` : name;
+  return defined({ before: isBefore ? name : undefined, after: isAfter ? end : undefined });
+}
 
 /** What a window says that has no day, or whose time zone is unknown. */
 export const NEVER_OPENS = "the window never opens";
@@ -34,6 +47,8 @@ export const closedGates = (
 export interface GateContext {
   readonly wave: string;
   readonly when: "Before" | "After";
+  /** The entry of `approvals` that opens these gates. */
+  readonly approval?: string | undefined;
   readonly approvals: readonly string[];
   readonly promotions: readonly string[];
   /** Who approved or promoted a wave. */
@@ -67,7 +82,7 @@ export function planGates(
 function planGate(
   gate: DeepReadonly<GateSpec>,
   index: number,
-  { wave, when, approvals, promotions, actorOf, healthySinceMs, answers, nowMs }: GateContext,
+  { wave, when, approval = wave, approvals, promotions, actorOf, healthySinceMs, answers, nowMs }: GateContext,
 ): { status: GateStatus; opensInMs?: number | undefined } {
   const type = gateType(gate);
   const self = { wave, when, index, type };
@@ -90,9 +105,9 @@ function planGate(
   switch (type) {
     case "approval":
       return {
-        status: approvals.includes(wave)
-          ? open(actorOf?.("approvals", wave) ?? "approval")
-          : { ...self, state: "Closed", message: gate.approval?.message ?? `wave ${wave} is not approved` },
+        status: approvals.includes(approval)
+          ? open(actorOf?.("approvals", approval) ?? "approval")
+          : { ...self, state: "Closed", message: gate.approval?.message ?? `wave ${approval} is not approved` },
       };
     case "soak": {
       const needsMs = durationMs(gate.soak ?? "0s");

@@ -15,7 +15,7 @@ import { conditionsOf, describeBudget, describeWait, nameStep } from "./describe
 import { observe } from "./observe-entries.ts";
 import { ABORTED, planFailure } from "./plan-failure.ts";
 import type { Failure } from "./plan-failure.ts";
-import { planGates } from "./plan-gates.ts";
+import { approvalsOf, planGates } from "./plan-gates.ts";
 import { rollBack } from "./plan-rollback.ts";
 import { describeWaves } from "./describe-waves.ts";
 import { planWaves } from "./plan-waves.ts";
@@ -236,6 +236,7 @@ function advance(release: Release, waves: readonly PlannedWave[]): void {
     const { gates, againInMs } = planGates((when === "Before" ? wave.spec?.before : wave.spec?.after) ?? [], {
       wave: wave.name,
       when,
+      approval: wave.spec && approvalsOf(wave.spec)[when === "Before" ? "before" : "after"],
       approvals: input.rollout.spec.approvals ?? [],
       promotions: input.rollout.spec.promotions ?? [],
       actorOf: input.actorOf,
