@@ -75,7 +75,7 @@ export const introduction: GuideTable = {
     prints: [
       ...["replicas", "scale", "statusReflection"].map((rule) => shorthand(`${rule}\\.jsonPath`)),
       shorthand("retention\\.jsonPaths"),
-      /Warning: .*the Retain rule leaves to the members spec\.updateStrategy/,
+      /Warning: .*the Retain rule leaves spec\.updateStrategy to the members/,
     ],
   },
   "000 CloneSet in Karmada 2": {

@@ -81,7 +81,7 @@ describe.each([
         "spec.customizations.statusReflection.luaScript with a function ReflectStatus",
       "spec.customizations.retention.jsonPaths is shorthand; it is stored in the canonical form, " +
         "spec.customizations.retention.luaScript with a function Retain",
-      "spec.customizations.retention: the Retain rule leaves to the members spec.updateStrategy: values of the " +
+      "spec.customizations.retention: the Retain rule leaves spec.updateStrategy to the members: values of the " +
         "template apply only where the object is created, so the hub cannot release by partition, and stops a " +
         "release that would reach more pods than requested",
     ]);

@@ -261,6 +261,7 @@ export {
 } from "./controller-groups.ts";
 export type { ControllerGroup, Shard } from "./controller-groups.ts";
 export { releaseDigest, withReleasedPart as releasedPatch } from "./propagation/templates/released-part.ts";
+export { fixForPlacement } from "./explain/ocm/explain-placement.ts";
 export { approvalsOf } from "./rollout/plan/plan-gates.ts";
 export { nextOpening } from "./rollout/plan/plan-window.ts";
 export { createReleaseIndex, hasOwnPartition, isReleasable } from "./rollout/release-index.ts";

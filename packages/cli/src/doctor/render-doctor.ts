@@ -10,7 +10,6 @@ import { padTo, shorten, wrapWords, printable, counted } from "../text-layout.ts
 import type { DoctorCheck, DoctorFinding, Verdict } from "./doctor-check.ts";
 import type { CheckResult, DoctorReport } from "./run-checks.ts";
 
-const WIDTH = 80;
 const INDENT = "  ";
 const MEMBER = /^member (\S+)/;
 
@@ -25,10 +24,11 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 
 interface Page {
   paint: Paint;
+  /** Of the terminal; without one, lines are as long as what they say. */
   width?: number | undefined;
 }
 
-export function renderDoctor(report: DoctorReport, { paint, width = WIDTH }: Page): string {
+export function renderDoctor(report: DoctorReport, { paint, width = Infinity }: Page): string {
   const { server, checks } = report;
   const findings = checks.flatMap((check) => check.findings.map((finding) => ({ check, finding })));
   const isProblem = ({ finding }: (typeof findings)[number]): boolean => finding.severity === "problem";
@@ -122,7 +122,7 @@ function renderSummary({ checks, problems, warnings, unknown }: DoctorReport, pa
   return problems > 0 ? paint.red(text) : warnings + unknown > 0 ? paint.yellow(text) : paint.green(text);
 }
 
-export function renderList(checks: readonly DoctorCheck[], { width = WIDTH }: Page): string {
+export function renderList(checks: readonly DoctorCheck[], { width }: Page): string {
   return renderTable(
     ["CHECK", "DESCRIPTION"],
     checks.map(({ name, summary }) => [name, summary]),

@@ -250,7 +250,7 @@ test("the text has the findings with their commands first, and then a line for e
     limits,
   );
 
-  expect(renderDoctor(report, { paint: plain }).split("\n")).toEqual([
+  expect(renderDoctor(report, { paint: plain, width: 80 }).split("\n")).toEqual([
     "hub https://hub",
     "",
     "PROBLEM members: member paris",
@@ -268,6 +268,10 @@ test("the text has the findings with their commands first, and then a line for e
     "",
     "1 problem, 0 warnings in what was checked, 1 could not check everything; 2 checks",
   ]);
+  // Without a terminal: for `grep`.
+  expect(renderDoctor(report, { paint: plain })).toContain(
+    "  It is away, and that for so long that this sentence does not fit into one line of a terminal.\n",
+  );
 });
 
 test("problems come before warnings, and of both those of the first checks come first", async () => {

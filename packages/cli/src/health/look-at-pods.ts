@@ -15,7 +15,7 @@ import { podsBelow } from "../members/pods.ts";
 import { readOneObject } from "../members/read-objects.ts";
 import { isScheduled, runsToCompletion } from "@flotilla/flotilla";
 import { nameMembers } from "./name-members.ts";
-import { lookAtRuns, podProblemsOfRun } from "./look-at-runs.ts";
+import { endOf, lookAtRuns, podProblemsOfRun } from "./look-at-runs.ts";
 import { outdatedPodsOf } from "./outdated-pods.ts";
 import { groupOf, sortProblems, problemText } from "./pod-problems.ts";
 import type { PodProblem } from "./pod-problems.ts";
@@ -120,6 +120,8 @@ async function look(asking: Asking, discovery: Discovery, place: Place, copy: Co
   if (isScheduled(copy)) return { copy, ...(await lookAtRuns({ asking, discovery, place, type }, copy)) };
   // A cluster-scoped object selects pods of other owners, such as a SidecarSet; only its own warnings are about it.
   const owner = type.scope === "Namespaced" ? await readOneObject(asking, place, type, namespace, name) : undefined;
+  // Its warnings are about what it overcame.
+  if (owner && runsToCompletion(copy) && endOf(owner) === "Complete") return { copy, problems: [] };
   const pods = owner ? await podsBelow(asking, place, type, owner) : [];
   const isOutdated = owner && outdatedPodsOf(owner);
   const { problems: found, unseen } = await readPodProblems(asking, place, namespace, pods, isOutdated);

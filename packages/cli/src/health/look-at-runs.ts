@@ -80,7 +80,8 @@ const isSuspended = ({ spec }: JsonObject): boolean => {
   return suspend === true || paused === true;
 };
 const createdMs = ({ metadata }: JsonObject): number => Date.parse(textOf(objectOf(metadata)["creationTimestamp"]));
-const endOf = (run: JsonObject): string | undefined => {
+/** `Complete` or `Failed`; undefined for a run that has not ended. */
+export const endOf = (run: JsonObject): string | undefined => {
   const end = endConditionOf(run);
   return end && textOf(end["type"]);
 };

@@ -134,7 +134,7 @@ test("the text shows the fix of a rule once, fits eighty columns, and contains n
       files: 1,
       passedOver: 0,
     },
-    { paint: plain },
+    { paint: plain, width: 80 },
   );
 
   expect(text.split("\n")).toEqual([

@@ -5,11 +5,9 @@ import { MAX_FINDINGS } from "./run-lint.ts";
 import type { LintRule } from "./rule.ts";
 import type { Finding, LintResult } from "./run-lint.ts";
 
-const WIDTH = 80;
-
 export function renderLint(
   result: LintResult,
-  { paint, width = WIDTH }: { paint: Paint; width?: number | undefined },
+  { paint, width = Infinity }: { paint: Paint; width?: number | undefined },
 ): string {
   const explained = new Set<string>();
   const blocks = result.findings.map((finding) => {
@@ -50,7 +48,7 @@ function renderSummary({ errors, warnings, ignored, manifests, files, passedOver
 
 export function renderRules(
   rules: readonly LintRule[],
-  { paint, width = WIDTH }: { paint: Paint; width?: number | undefined },
+  { paint, width = Infinity }: { paint: Paint; width?: number | undefined },
 ): string {
   return rules
     .map(({ id, severity, summary, why, fix }) =>

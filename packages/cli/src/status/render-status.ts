@@ -22,8 +22,6 @@ const MAX_UNSELECTED = 3;
 const MAX_PLACEMENT = 36;
 /** On a terminal; 'flotilla why' shows the full reason. */
 const MAX_REASON_LINES = 2;
-/** Without a terminal: a reason of a whole page would bury the rest. */
-const MAX_REASON_WIDTH = 300;
 
 export interface StatusPage {
   nowMs: number;
@@ -95,9 +93,11 @@ function renderComponents({ components, controllers }: FleetStatus, { width }: S
   return [counts, ...unready].flatMap((line) => (width === undefined ? [line] : wrapWords(line, width)));
 }
 
-const MEMBER_COLUMNS = ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY", "LAST SEEN"];
+const MEMBER_COLUMNS = ["MEMBER", "MODE", "KARMADA", "OCM", "VERSION", "NODES", "CPU", "MEMORY"];
 
 function renderMembers(members: readonly MemberStatus[], { nowMs, width, wide, paint = plain }: StatusPage): string {
+  // The hub asks members that it pushes to; only agents report themselves.
+  const hasAgents = members.some(({ heard }) => heard !== undefined);
   const rows = members.map((member) => [
     member.name,
     member.mode,
@@ -107,11 +107,11 @@ function renderMembers(members: readonly MemberStatus[], { nowMs, width, wide, p
     member.nodes || "-",
     member.free?.cpu ?? "-",
     member.free?.memory ?? "-",
-    member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard)),
+    ...(hasAgents ? [member.heard === undefined ? "-" : formatAge(nowMs - Date.parse(member.heard))] : []),
     ...(wide ? [member.region ?? "-", member.age] : []),
   ]);
   const [header = "", ...lines] = renderTable(
-    [...MEMBER_COLUMNS, ...(wide ? ["REGION", "AGE"] : [])],
+    [...MEMBER_COLUMNS, ...(hasAgents ? ["LAST SEEN"] : []), ...(wide ? ["REGION", "AGE"] : [])],
     rows,
     2,
     width,
@@ -190,7 +190,7 @@ function renderUnhealthy({ counts, worst }: UnhealthySummary, { all, width, pain
 
 /** On one line if it fits; otherwise the reason has its own lines. */
 function renderProblem(what: string, reason: string, width: number | undefined): string[] {
-  const line = `  ${what} ${width === undefined ? shorten(reason, MAX_REASON_WIDTH) : reason}`;
+  const line = `  ${what} ${reason}`;
   if (width === undefined || displayWidth(line) <= width) return [line];
   const room = width - 4;
   const [first = "", ...rest] = wrapWords(reason, room);

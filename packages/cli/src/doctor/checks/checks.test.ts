@@ -855,6 +855,26 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "no set is bound",
     },
+    "the fix for a Placement without clusters is about its cause": {
+      judged: ocmCheck.judge(
+        {
+          works: [],
+          placements: [
+            made("Placement", "web", {
+              status: {
+                conditions: [
+                  { ...condition("PlacementSatisfied", "False", "none"), reason: "NoManagedClusterMatched" },
+                ],
+              },
+            }),
+          ],
+          sets: [],
+        },
+        now,
+      ),
+      verdict: "problem",
+      says: "Compare spec.predicates with the labels and claims of the clusters",
+    },
   },
   webhooks: {
     "webhooks that answer and available servers are ok": {

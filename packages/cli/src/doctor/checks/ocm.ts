@@ -3,7 +3,9 @@
  * that stopped.
  */
 import { ManifestWork, ManifestWorkReplicaSet, OcmPlacement } from "@flotilla/ocm";
+import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { fixForPlacement } from "@flotilla/flotilla";
 import { formatAge } from "@flotilla/apimachinery";
 import { createUnhealthyCollector } from "../../status/unhealthy.ts";
 import { defineCheck } from "../doctor-check.ts";
@@ -32,19 +34,20 @@ export const ocmCheck = defineCheck<OcmFacts>({
     return { works: works.filter(({ metadata }) => !only || only.has(metadata.namespace ?? "")), placements, sets };
   },
   judge({ works, placements, sets }, { nowMs, stuckAfterMs }) {
-    const all = [
+    const all: Seen[] = [
       ...works.map((work) => ({ object: work as Named, see: (to: Collector) => to.manifestWork(work) })),
       ...placements.map((placement) => ({
         object: placement as Named,
         see: (to: Collector) => to.placement(placement),
+        fix: fixForPlacement(placement.status?.conditions),
       })),
       ...sets.map((set) => ({ object: set as Named, see: (to: Collector) => to.replicaSet(set) })),
     ].filter(({ object: { metadata } }) => metadata.deletionTimestamp === undefined);
     const { old = [], young = [] } = Object.groupBy(all, ({ object: { metadata } }) =>
       nowMs - Date.parse(metadata.creationTimestamp ?? "") > stuckAfterMs ? "old" : "young",
     );
-    const findings = old.flatMap(({ object, see }) => findingsOf(object, see, nowMs));
-    const recent = young.flatMap(({ object, see }) => findingsOf(object, see, nowMs)).length;
+    const findings = old.flatMap((each) => findingsOf(each, nowMs));
+    const recent = young.flatMap((each) => findingsOf(each, nowMs)).length;
     const tooNew = recent > 0 ? `, ${recent} more not healthy, created less than ${stuckAfterMs / 1000} s ago` : "";
     return {
       seen:
@@ -68,19 +71,24 @@ type Named = {
   };
 };
 
+interface Seen {
+  object: Named;
+  see(collector: Collector): void;
+  /** What to do, where the object says it. */
+  fix?: string | undefined;
+}
+
 /** Reports one by one what `flotilla status` counts. */
-function findingsOf(
-  { kind, metadata: { namespace, name, creationTimestamp } }: Named,
-  see: (collector: Collector) => void,
-  nowMs: number,
-): DoctorFinding[] {
+function findingsOf({ object, see, fix }: Seen, nowMs: number): DoctorFinding[] {
+  const { kind, metadata } = object;
+  const { namespace, name, creationTimestamp } = metadata;
   const collector = createUnhealthyCollector();
   see(collector);
   const where = namespace ? ` -n ${namespace}` : "";
   const cure =
     kind === "Placement"
       ? {
-          fix: "Bind a ManagedClusterSet to its namespace, or change its predicates; `flotilla why` lists each cluster with the reason.",
+          fix: `${capitalised(fix ?? "compare its spec with the clusters")}; \`flotilla why\` lists each cluster with the reason.`,
           commands: [`flotilla why placement/${name}${where}`, `kubectl get managedclustersetbindings${where}`],
         }
       : {

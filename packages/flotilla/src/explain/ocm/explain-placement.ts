@@ -9,7 +9,7 @@ import { SCHEDULING_DISABLED_ANNOTATION } from "@flotilla/ocm";
 import type { ClusterSelector } from "@flotilla/apimachinery/facts/cluster-ocm-v1beta1.ts";
 import type { ManagedCluster, OcmPlacement } from "@flotilla/ocm";
 import { formatTime, type DeepReadonly } from "@flotilla/base";
-import { formatLabelSelector, type LabelSelectorObject } from "@flotilla/apimachinery";
+import { findCondition, formatLabelSelector, type Condition, type LabelSelectorObject } from "@flotilla/apimachinery";
 import { clusterTest } from "../../ocm/placement/cluster-selector.ts";
 import { planPlacement } from "../../ocm/placement/plan-placement.ts";
 import { toleratedUntil } from "../../ocm/placement/tolerations.ts";
@@ -168,7 +168,16 @@ function prioritizersOf({ record }: PlacementPlan): ExplainedPrioritizer[] {
   }));
 }
 
-/** Suggested fixes when a Placement has fewer clusters than requested, by condition reason. */
+/** What to do about a Placement that is misconfigured or has fewer clusters than requested, by its conditions. */
+export function fixForPlacement(conditions: readonly DeepReadonly<Condition>[] | undefined): string | undefined {
+  if (findCondition(conditions, "PlacementMisconfigured")?.status === "True") return CORRECT_SPEC;
+  const { status, reason = "" } = findCondition(conditions, "PlacementSatisfied") ?? {};
+  return status === "False" ? (SUGGESTED_FIXES[reason] ?? COMPARE_SPEC) : undefined;
+}
+
+const CORRECT_SPEC = "correct its spec";
+const COMPARE_SPEC = "compare its spec with the clusters";
+/** When a Placement has fewer clusters than requested, by condition reason. */
 const SUGGESTED_FIXES: Readonly<Record<string, string>> = {
   NoManagedClusterSetBindings:
     "create a ManagedClusterSetBinding in the namespace, named after the set, so that its clusters can be selected",
@@ -185,10 +194,10 @@ function findProblems({ metadata, spec }: Placement, plan: PlacementPlan, { chos
     if (type === "PlacementMisconfigured" && status === "True")
       problems.push({
         what: `it is misconfigured: ${message}; its current clusters are kept`,
-        try: "correct its spec",
+        try: CORRECT_SPEC,
       });
     else if (type === "PlacementSatisfied" && status === "False" && !plan.isKept)
-      problems.push({ what: message, try: SUGGESTED_FIXES[reason] ?? "compare its spec with the clusters" });
+      problems.push({ what: message, try: SUGGESTED_FIXES[reason] ?? COMPARE_SPEC });
   }
   if (plan.warning !== undefined)
     problems.push({

@@ -33,6 +33,29 @@ test("a container that does not exist is reported", () => {
   ]);
 });
 
+test("an addition to the tag of an image without a tag is reported, unless it is a tag itself", () => {
+  const untagged = {
+    kind: "Deployment",
+    spec: {
+      template: {
+        spec: {
+          containers: [
+            { name: "web", image: "web" },
+            { name: "mesh", image: "mesh:1" },
+          ],
+        },
+      },
+    },
+  };
+  const adding = (value: string) => ({ imageOverrider: [{ component: "Tag", operator: "add", value } as const] });
+
+  expect(blindOverriders(untagged, adding("-eu"))).toEqual([
+    "it adds -eu to the tag of web, which has none and so means latest; write the tag in the image, or replace it",
+  ]);
+  expect(blindOverriders(untagged, adding("eu"))).toEqual([]);
+  expect(blindOverriders(object("Deployment"), adding("-eu"))).toEqual([]);
+});
+
 test("the writer of a policy is warned about selectors of such kinds only", () => {
   const spec = (kind: string, apiVersion: string) => ({
     resourceSelectors: [{ apiVersion, kind }],

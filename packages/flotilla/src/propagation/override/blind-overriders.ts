@@ -6,7 +6,7 @@ import type { Overriders } from "@flotilla/apimachinery/facts/policy-karmada-v1a
 import type { OverridePolicy } from "@flotilla/karmada";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
-import { parseApiVersion } from "@flotilla/apimachinery";
+import { isImageTag, parseApiVersion, parseImageReference } from "@flotilla/apimachinery";
 import { containersOf, KINDS_WITH_CONTAINERS } from "./overriders/containers.ts";
 
 type Rule = DeepReadonly<Overriders>;
@@ -31,9 +31,27 @@ export function blindOverriders(object: JsonObject, rule: Rule): string[] {
         ? [`its overriders of commands and arguments find no container in a ${kind}; use plaintext below ${path}`]
         : []),
     ];
+  const tags = images.flatMap((each) =>
+    each.component === "Tag" && each.operator === "add" ? [each.value ?? ""] : [],
+  );
+  const untagged = known.flatMap(({ container: { image } }) =>
+    typeof image === "string" && parseImageReference(image)?.tag === "" && !image.includes("@") ? [image] : [],
+  );
   const names = new Set(known.map(({ container }) => container["name"]));
   const absent = new Set(named.map(({ containerName }) => containerName).filter((name) => !names.has(name)));
-  return known.length === 0 ? [] : [...absent].map((name) => `it names the container ${name}, which does not exist`);
+  return known.length === 0
+    ? []
+    : [
+        ...[...absent].map((name) => `it names the container ${name}, which does not exist`),
+        ...tags.flatMap((tag) =>
+          untagged
+            .filter(() => !isImageTag(tag))
+            .map(
+              (image) =>
+                `it adds ${tag} to the tag of ${image}, which has none and so means latest; write the tag in the image, or replace it`,
+            ),
+        ),
+      ];
 }
 
 /** The pointer of the first list of containers. */
