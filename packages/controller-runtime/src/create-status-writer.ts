@@ -210,7 +210,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       if (pending && pending.uid !== uid) pending.timer?.cancel();
       if (!pending || pending.uid !== uid) {
         gathering.set(id, (pending = { key, uid, byOwner: new Map<string, ChangeOf<T>>(), failures: 0 }));
-        if (everyMs !== undefined) noteProgress();
+        if (everyMs !== undefined && debounceMs > windowMs) noteProgress();
       }
       pending.byOwner.set(owner, change);
       // A second write of the same object waits for the first, which schedules it when it ends. A failed one keeps its

@@ -25,6 +25,9 @@ export const SCHEDULED_TIMING = { debounceMs: PROGRESS_DEBOUNCE_MS + 250, busyMs
  */
 const PROGRESS_INTERVAL_MS = 200;
 
+/** A settled state is reported at once after a pause; what follows is collected. */
+export const SETTLED_TIMING = { everyMs: STATUS_WINDOW_MS } as const;
+
 /** The timing of progress; a preliminary report is worth no write of its own. */
 export function progressTiming(isPreliminary: boolean): { debounceMs: number; everyMs?: number } {
   return { debounceMs: PROGRESS_DEBOUNCE_MS, everyMs: isPreliminary ? undefined : PROGRESS_INTERVAL_MS };

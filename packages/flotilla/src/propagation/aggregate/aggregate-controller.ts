@@ -13,7 +13,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
-import { progressTiming } from "../../delivery/status-timing.ts";
+import { progressTiming, SETTLED_TIMING } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { findLeftOut, planLeftOut } from "./plan-left-out.ts";
 import { InterpretError } from "@flotilla/kubernetes";
@@ -159,7 +159,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       // A failure is reported at once, and so is the end of a rollout; intermediate states may be delayed.
       const isSettled = items.some(({ applied }) => !applied) || items.every(({ health }) => health === "Healthy");
       const progress = progressTiming(binding.status?.aggregatedStatus === undefined);
-      const timing = isSettled ? {} : progress;
+      const timing = isSettled ? SETTLED_TIMING : progress;
       const leftAlone = planLeftAlone(works);
       const failedRules = planFailedRules(binding, works);
       const aggregation = {

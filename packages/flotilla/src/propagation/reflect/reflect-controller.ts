@@ -10,7 +10,7 @@ import { formatTime } from "@flotilla/base";
 import type { Clock } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
 import { isReleasedFrom } from "../../delivery/marks.ts";
-import { progressTiming } from "../../delivery/status-timing.ts";
+import { progressTiming, SETTLED_TIMING } from "../../delivery/status-timing.ts";
 import { defineController, done } from "@flotilla/controller-runtime";
 import type { Controller, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { servesAsItIs } from "../members/foreign-copies.ts";
@@ -84,7 +84,7 @@ export function createReflectController({
           key,
           "reflect",
           (newest) => planReflection(newest, seen, now),
-          isSettled ? {} : progressTiming(isPreliminary(work, reflected)),
+          isSettled ? SETTLED_TIMING : progressTiming(isPreliminary(work, reflected)),
         );
       }
       return done;
