@@ -77,7 +77,9 @@ test("with any rules, a release in waves updates no more pods than its first wav
 test("every unsound rule is named with what is wrong by status and why, and no sound rule is", async () => {
   const property = fc.asyncProperty(rules, nameRules);
 
-  await expect(fc.assert(property, { numRuns: RUNS })).resolves.toBeUndefined();
+  // A seed once found this: members to which a failing rule keeps the copy report without the counters as well.
+  const examples: [Names][] = [[{ reflect: "empty", retain: "throws" }]];
+  await expect(fc.assert(property, { numRuns: RUNS, examples })).resolves.toBeUndefined();
 });
 
 /** Without the advice. */

@@ -21,6 +21,7 @@ import { runProblems } from "./explain-runs.ts";
 import { explainPolicies } from "./explain-policies.ts";
 import { EXPLAIN_API_VERSION, type Explanation } from "./explanation.ts";
 import { explainRelease } from "./explain-release.ts";
+import { planReports } from "../propagation/aggregate/plan-aggregation.ts";
 import { findLeftOut } from "../propagation/aggregate/plan-left-out.ts";
 import { findProblems } from "./find-problems.ts";
 import type { RecordedDecision } from "./last-decisions.ts";
@@ -111,12 +112,12 @@ function terminatingProblems(template: Template): Explanation["problems"] {
 
 /** The aggregated status is missing when its rule fails. */
 async function aggregationProblems(
-  { interpreter }: Pick<ExplainInput, "interpreter">,
+  { views, interpreter }: Pick<ExplainInput, "views" | "interpreter">,
   template: Template,
   binding: Binding,
 ): Promise<string[]> {
   const reports = (binding.status?.aggregatedStatus ?? []) as readonly StatusItem[];
-  const leftOut = findLeftOut(binding, template, reports, interpreter);
+  const leftOut = findLeftOut(binding, template, planReports(views.worksOf(binding)), interpreter);
   if (leftOut !== undefined) return [leftOut];
   if (interpreter.ownerOf("aggregateStatus", template) === undefined) return [];
   try {

@@ -39,6 +39,7 @@ import {
   planFailedRules,
   planItems,
   planLeftAlone,
+  planReports,
   planStale,
   planVerdicts,
   takeStatus,
@@ -174,7 +175,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       reportMembersRules(template, failedRules, areAllRead(binding, works));
-      const leftOut = findLeftOut(binding, template, items, deps.interpreter);
+      const leftOut = findLeftOut(binding, template, planReports(works), deps.interpreter);
       if (planLeftOut(binding, leftOut, now) !== binding)
         deps.bindingStatus.set(key, "aggregate-complete", (newest) => planLeftOut(newest, leftOut, now));
       const found = deps.releaseOf?.(template);

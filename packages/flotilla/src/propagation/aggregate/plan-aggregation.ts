@@ -29,6 +29,13 @@ export function planItems(works: readonly DeepReadonly<Work>[], held: readonly D
     .sort(byCluster);
 }
 
+/** What members report of what they run, with its health also where the latest copy is not applied: its numbers count. */
+export function planReports(works: readonly DeepReadonly<Work>[]): Pick<Item, "clusterName" | "status" | "health">[] {
+  return works
+    .filter((work) => !work.metadata.deletionTimestamp && !isLeftAlone(work))
+    .map((work) => ({ ...itemOf(work), health: work.status?.manifestStatuses?.[0]?.health }));
+}
+
 /** A finished run does not run again, so what a member that left reported stays. */
 export function withFinalReports({ status }: DeepReadonly<ResourceBinding>, items: readonly Item[]): Item[] {
   const reported = new Map<string, Item>();
