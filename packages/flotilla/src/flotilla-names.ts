@@ -138,3 +138,8 @@ export const INSTALL_NAMESPACE = "flotilla-system";
 
 /** On a simulated Cluster: how its network fails, such as `unreachable`. */
 export const SIMULATED_FAULT = "simulation.flotilla.dev/fault";
+
+/** match: a policy's problems that only the failed write of a claim or a binding shows. */
+export const BINDING_REJECTED = "BindingRejected";
+export const CLAIM_REJECTED = "ClaimRejected";
+export const APPLY_POLICY_FAILED = "ApplyPolicyFailed";

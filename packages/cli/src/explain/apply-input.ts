@@ -320,7 +320,8 @@ function lastApplied({ metadata }: Given): JsonObject | undefined {
 
 /** The state with these objects replacing their previous versions. Each is given in one or more versions. */
 export function withObjects(state: HubState, objects: readonly (readonly Given[])[]): HubState {
-  const snapshot: Record<string, readonly Given[]> = { ...state.snapshot };
+  const { unserved, ...lists } = state.snapshot;
+  const snapshot: Record<string, readonly Given[]> = { ...lists };
   let customizations = state.customizations;
   // Comparisons of creation order, for example of a policy and its template, find these after all existing objects, in
   // their order.
@@ -343,7 +344,7 @@ export function withObjects(state: HubState, objects: readonly (readonly Given[]
       ) ?? "templates";
     snapshot[place] = [...(snapshot[place] ?? []).filter((other) => !isSame(other, object)), ...all];
   });
-  return { ...state, snapshot: snapshot as unknown as FleetSnapshot, customizations };
+  return { ...state, snapshot: { ...(snapshot as unknown as FleetSnapshot), unserved }, customizations };
 }
 
 /** Whether two are the same object, in any version. */

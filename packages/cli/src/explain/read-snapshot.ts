@@ -46,10 +46,11 @@ export async function readHub(client: Client, more: readonly KindRef[], signal: 
   ]);
   const selected = [...known.policies, ...known.clusterPolicies].flatMap(({ spec }) => spec.resourceSelectors);
   const bound = [...known.bindings, ...known.clusterBindings].map(({ spec }) => spec.resource);
-  const kinds = await servedKinds(createKindResolver({ client, cluster: HUB }), [...selected, ...bound, ...more]);
+  const resolver = createKindResolver({ client, cluster: HUB });
+  const { kinds, unserved } = await resolveAll(resolver, [...selected, ...bound, ...more]);
   const templates = (await Promise.all(kinds.map(async (kind) => list(kind)))).flat();
   check();
-  return { snapshot: { ...known, templates }, customizations, webhooks };
+  return { snapshot: { ...known, templates, unserved }, customizations, webhooks };
 }
 
 /** What the interpreter of a hub needs. */
@@ -71,15 +72,23 @@ export async function readMore(
   signal: AbortSignal,
 ): Promise<HubState> {
   const known = new Set(state.snapshot.templates.map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
-  const kinds = await servedKinds(
+  const { kinds, unserved } = await resolveAll(
     createKindResolver({ client, cluster: HUB }),
     more.filter(({ apiVersion, kind }) => !known.has(`${apiVersion}/${kind}`)),
   );
-  if (kinds.length === 0) return state;
+  if (kinds.length + unserved.length === 0) return state;
   const { list, check } = createLister(client, signal);
   const lists = await Promise.all(kinds.map(async (kind) => list(kind)));
   check();
-  return { ...state, snapshot: { ...state.snapshot, templates: [...state.snapshot.templates, ...lists.flat()] } };
+  const { snapshot } = state;
+  return {
+    ...state,
+    snapshot: {
+      ...snapshot,
+      templates: [...snapshot.templates, ...lists.flat()],
+      unserved: [...(snapshot.unserved ?? []), ...unserved],
+    },
+  };
 }
 
 /**
@@ -131,17 +140,22 @@ function adviceFor(missing: readonly string[]): string {
 }
 
 /** A kind that the hub does not serve has no objects; policies may refer to it in advance. */
-async function servedKinds(resolver: KindResolver, refs: readonly KindRef[]): Promise<Kind[]> {
+async function resolveAll(
+  resolver: KindResolver,
+  refs: readonly KindRef[],
+): Promise<{ kinds: Kind[]; unserved: KindRef[] }> {
+  const unserved: KindRef[] = [];
   const each = new Map(refs.map((ref) => [`${ref.apiVersion}/${ref.kind}`, ref]));
   const found = await Promise.all(
     [...each.values()].map(async (ref) => {
       try {
         return [await resolver.resolve(ref)];
       } catch (error) {
-        if (error instanceof UnknownKindError) return [];
-        throw error;
+        if (!(error instanceof UnknownKindError)) throw error;
+        unserved.push({ apiVersion: ref.apiVersion, kind: ref.kind });
+        return [];
       }
     }),
   );
-  return found.flat();
+  return { kinds: found.flat(), unserved };
 }

@@ -66,11 +66,11 @@ describe("explains why a policy was not chosen", () => {
     },
   };
   for (const [behaviour, { policies, clusterPolicies = [], want }] of Object.entries(cases)) {
-    test(behaviour, () => {
+    test(behaviour, async () => {
       const views = viewsOf({ ...nothing, policies, clusterPolicies });
       const template = makeDeployment("shop/web").build();
 
-      const { policy: winner, otherPolicies } = explainPolicies(
+      const { policy: winner, otherPolicies } = await explainPolicies(
         views,
         template,
         planMatch({ template, policies, clusterPolicies }),
@@ -81,18 +81,39 @@ describe("explains why a policy was not chosen", () => {
   }
 });
 
-test("a policy that selects another version of the kind is listed once", () => {
+test("a policy that selects another version of the kind is listed once", async () => {
   const other = makePolicy("shop/a").selects("apps/v1beta1", "Deployment", "web").build();
   const views = viewsOf({ ...nothing, policies: [other] });
   const template = makeDeployment("shop/web").build();
 
-  const { policy: winner, otherPolicies } = explainPolicies(
+  const { policy: winner, otherPolicies } = await explainPolicies(
     views,
     template,
-    planMatch({ template, ...views.policies.candidates(template) }),
+    planMatch({ template, ...(await views.policies.candidates(template)) }),
   );
 
   expect([winner?.name, otherPolicies]).toEqual(["a", []]);
+});
+
+test("a policy that selects the kind in a version that the hub does not serve is listed with that reason", async () => {
+  const legacy = makePolicy("shop/a").selects("apps/v1beta1", "Deployment", "web").build();
+  const views = viewsOf({
+    ...nothing,
+    policies: [legacy, policy("b")],
+    unserved: [{ apiVersion: "apps/v1beta1", kind: "Deployment" }],
+  });
+  const template = makeDeployment("shop/web").build();
+
+  const { policy: winner, otherPolicies } = await explainPolicies(
+    views,
+    template,
+    planMatch({ template, ...(await views.policies.candidates(template)) }),
+  );
+
+  expect([winner?.name, otherPolicies.map(({ name, reason }) => `${name}: ${reason}`)]).toEqual([
+    "b",
+    ["a: it selects Deployment in apps/v1beta1, which the hub does not serve"],
+  ]);
 });
 
 describe("explains why a policy has not taken a resource from the policy that claimed it", () => {
@@ -123,13 +144,13 @@ describe("explains why a policy has not taken a resource from the policy that cl
     },
   };
   for (const [behaviour, { claimant, other, want }] of Object.entries(cases)) {
-    test(behaviour, () => {
+    test(behaviour, async () => {
       claimant.metadata.labels = { [POLICY_ID]: "claimant" };
       const policies = [claimant, other];
       const template = makeDeployment("shop/web").build();
       template.metadata = { ...template.metadata, ...claimMetadata(claimant) };
 
-      const { policy: winner, otherPolicies } = explainPolicies(
+      const { policy: winner, otherPolicies } = await explainPolicies(
         viewsOf({ ...nothing, policies }),
         template,
         planMatch({ template, policies, clusterPolicies: [] }),

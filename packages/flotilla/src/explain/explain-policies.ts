@@ -2,6 +2,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { implicitPriority, isOfEveryNamespace, overridePriority } from "../propagation/policies/resource-selector.ts";
+import { selectorsInOtherVersions } from "../propagation/match/align-selectors.ts";
 import type { MatchPlan, Policy } from "../propagation/match/plan-match.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { ExplainedPolicy } from "./explanation.ts";
@@ -11,12 +12,12 @@ export const BEING_DELETED = "it is being deleted";
 /** A namespace may have hundreds of policies for a kind; the first few are enough. */
 const MAX_OTHERS = 20;
 
-export function explainPolicies(
+export async function explainPolicies(
   views: PlanningViews,
   template: DeepReadonly<KubernetesObject>,
   match: MatchPlan,
-): { policy?: ExplainedPolicy; otherPolicies: ExplainedPolicy[] } {
-  const { policies, clusterPolicies } = views.policies.candidates(template);
+): Promise<{ policy?: ExplainedPolicy; otherPolicies: ExplainedPolicy[] }> {
+  const { policies, clusterPolicies } = await views.policies.candidates(template);
   const described = (policy: Policy): Omit<ExplainedPolicy, "reason"> => ({
     kind: policy.kind,
     namespace: policy.metadata.namespace || undefined,
@@ -30,7 +31,7 @@ export function explainPolicies(
     .map((policy) => ({
       ...described(policy),
       reason: winner
-        ? whyNot(described(policy), policy, described(winner), match)
+        ? whyNot(described(policy), policy, described(winner), match, template)
         : notSelecting(described(policy), policy, match, template),
     }))
     .sort((a, b) => SELECTS_BY.indexOf(b.selectsBy) - SELECTS_BY.indexOf(a.selectsBy))
@@ -58,22 +59,27 @@ function notSelecting(
   { selectsBy }: Described,
   { metadata, spec }: Policy,
   match: MatchPlan,
-  template?: DeepReadonly<KubernetesObject>,
+  template: DeepReadonly<KubernetesObject>,
 ): string {
   if (match.outcome === "none" && match.reason === "claimed by another controller") return match.reason;
-  if (
-    selectsBy === "nothing" &&
-    template &&
-    isOfEveryNamespace(template) &&
-    overridePriority(template, spec.resourceSelectors) > 0
-  )
+  if (selectsBy === "nothing" && isOfEveryNamespace(template) && overridePriority(template, spec.resourceSelectors) > 0)
     return "it selects by kind only, and every cluster creates the ServiceAccount default of a namespace itself: select it by name or labels to propagate it";
+  // Selectors in served versions have the template's.
+  const [unserved] = selectsBy === "nothing" ? selectorsInOtherVersions({ spec }, template) : [];
+  if (unserved) return `it selects ${unserved.kind} in ${unserved.apiVersion}, which the hub does not serve`;
   if (selectsBy === "nothing") return "it selects other objects of this kind";
   return metadata.deletionTimestamp ? BEING_DELETED : "it is not allowed to claim this resource";
 }
 
-function whyNot(other: Described, policy: Policy, winner: Described, match: MatchPlan): string {
-  if (other.selectsBy === "nothing" || policy.metadata.deletionTimestamp) return notSelecting(other, policy, match);
+function whyNot(
+  other: Described,
+  policy: Policy,
+  winner: Described,
+  match: MatchPlan,
+  template: DeepReadonly<KubernetesObject>,
+): string {
+  if (other.selectsBy === "nothing" || policy.metadata.deletionTimestamp)
+    return notSelecting(other, policy, match, template);
   const rank = whyLower(other, winner);
   // Without a claim from before, the winner is the best one.
   if (rank !== undefined) return rank;

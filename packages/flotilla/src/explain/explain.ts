@@ -2,7 +2,8 @@
  * Assembles an explanation: runs the planners against the current state and uses the scheduler's last decision where it
  * is recorded.
  */
-import { formatTime, type JsonObject } from "@flotilla/base";
+import { formatTime } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { terminatingNotice } from "../propagation/dispatch/render-notices.ts";
 import { isToBeScheduled } from "../propagation/schedule/plan-patch.ts";
 import { movesOf } from "../propagation/moves/move-history.ts";
@@ -28,7 +29,10 @@ import type { RecordedDecision } from "./last-decisions.ts";
 import { fleetOf, planTemplate } from "./plan-template.ts";
 import type { PlanningDependencies } from "./plan-template.ts";
 import type { Binding } from "./planned-binding.ts";
+import { APPLY_POLICY_FAILED, BINDING_REJECTED, CLAIM_REJECTED } from "../flotilla-names.ts";
+import type { MatchPlan } from "../propagation/match/plan-match.ts";
 import { bindingName, APPLIED_PLACEMENT } from "@flotilla/karmada";
+import type { PolicyStatus } from "@flotilla/karmada";
 
 export interface ExplainInput extends PlanningDependencies, Pick<ExplainMembersDependencies, "readMember"> {
   interpreter: ExplainMembersDependencies["interpreter"] &
@@ -56,7 +60,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
       creationTimestamp: formatTime(nowMs),
     },
     resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
-    ...explainPolicies(views, template, match),
+    ...(await explainPolicies(views, template, match)),
     decision,
     members: binding
       ? explainedRelease.membersOf(await explainMembers(deps, binding, template, formatTime(nowMs)))
@@ -77,6 +81,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     ...base,
     problems: [
       ...terminatingProblems(template),
+      ...unappliedProblems(template, match),
       ...explainedRelease.problems,
       ...runProblems({
         binding: binding ?? plan.binding,
@@ -105,6 +110,28 @@ function terminatingProblems(template: Template): Explanation["problems"] {
           try:
             "start the controller that removes it; if it no longer exists, remove the finalizer with kubectl " +
             "edit, and clean up what the controller would have",
+        },
+      ]
+    : [];
+}
+
+const NOT_WRITTEN: ReadonlySet<string> = new Set([BINDING_REJECTED, CLAIM_REJECTED, APPLY_POLICY_FAILED]);
+
+/** What keeps the hub from writing the binding or the claim, as it last reported; a plan does not write them. */
+function unappliedProblems({ kind, metadata }: Template, match: MatchPlan): Explanation["problems"] {
+  const { status }: { status?: DeepReadonly<PolicyStatus> } = match.outcome === "matched" ? match.policy : {};
+  const found = status?.problems?.find(
+    (problem) =>
+      NOT_WRITTEN.has(problem.reason) &&
+      problem.kind === kind &&
+      problem.name === metadata.name &&
+      (problem.namespace ?? "") === (metadata.namespace ?? ""),
+  );
+  return found
+    ? [
+        {
+          what: `the hub could not apply its policy: ${found.message ?? found.reason}`,
+          try: "correct the cause; the hub retries by itself",
         },
       ]
     : [];

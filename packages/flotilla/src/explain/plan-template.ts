@@ -12,7 +12,6 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { askedVersion } from "../propagation/match/align-selectors.ts";
 import { earlierRunProblem } from "../propagation/match/plan-application.ts";
 import { bindingConflict, mergeBinding, planBinding, withFewerReplicas } from "../propagation/match/plan-binding.ts";
 import { CLAIM_ANNOTATIONS, CLAIM_LABELS, claimMetadata, planMatch } from "../propagation/match/plan-match.ts";
@@ -96,7 +95,7 @@ export const STAYS_UNPLACED = "; running copies stay where they are";
 
 export async function planTemplate(deps: PlanningDependencies, given: Template): Promise<TemplatePlan> {
   const { views } = deps;
-  const match = planMatch({ template: given, ...views.policies.candidates(given) });
+  const match = planMatch({ template: given, ...(await views.policies.candidates(given)) });
   const before = bindingOf(views, given);
   const problems: string[] = [];
   const bound =
@@ -177,8 +176,7 @@ async function bind(
   problems: string[],
 ): Promise<{ template: Template; binding: Binding | undefined; replacesRun?: true | undefined }> {
   const { views, interpreter } = deps;
-  const asked = views.policies.original(policy);
-  const version = asked ? askedVersion(asked, given) : given.apiVersion;
+  const version = await views.policies.askedVersion(policy, given);
   const { kind, metadata } = given;
   const spoken =
     version === given.apiVersion

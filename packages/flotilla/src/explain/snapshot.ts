@@ -48,6 +48,8 @@ export interface FleetSnapshot {
   readonly templates: readonly Template[];
   /** The stored objects of templates that the snapshot changes; unset if it changes none. */
   readonly stored?: readonly Template[];
+  /** Kinds in versions that policies and bindings reference and the hub does not serve. */
+  readonly unserved?: readonly { readonly apiVersion: string; readonly kind: string }[];
 }
 
 /** The kinds of a snapshot other than templates. */
@@ -65,7 +67,7 @@ export const SNAPSHOT_KINDS = {
   rollouts: FleetRollout,
   strategies: RolloutStrategy,
   leads: Rollout,
-} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates" | "stored">, unknown>;
+} as const satisfies Record<Exclude<keyof FleetSnapshot, "templates" | "stored" | "unserved">, unknown>;
 
 /** Key of an object within its kind, independent of the API version. */
 export const placeOf = ({ metadata: { namespace = "", name } }: DeepReadonly<KubernetesObject>): string =>
@@ -102,12 +104,14 @@ export function viewsOf(snapshot: FleetSnapshot, hub = HUB, locatePods: LocatePo
   const templates = new Map(
     snapshot.templates.map((template) => [`${template.apiVersion}/${template.kind}/${placeOf(template)}`, template]),
   );
+  const unserved = new Set((snapshot.unserved ?? []).map(({ apiVersion, kind }) => `${apiVersion}/${kind}`));
   return {
     hub,
     policies: createPolicyIndex(
       hub,
       createStaticInformer(PropagationPolicy, snapshot.policies),
       createStaticInformer(ClusterPropagationPolicy, snapshot.clusterPolicies),
+      { isServed: ({ apiVersion, kind }) => Promise.resolve(!unserved.has(`${apiVersion}/${kind}`)) },
     ),
     bindings,
     quotaRoom: createQuotaRoom({

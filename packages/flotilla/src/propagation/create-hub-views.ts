@@ -74,9 +74,19 @@ export function createHubViews({
   indexWorks(works);
   const groups = createWorkloadGroups();
   for (const informer of [bindings, clusterBindings]) followBindings(groups, informer);
+  const templates = createTemplates({
+    hub,
+    informers,
+    kinds: createKindResolver({ client, cluster: hub }),
+    policies: [policies, clusterPolicies],
+    bindings: [bindings, clusterBindings],
+    definitions: informers.of(CustomResourceDefinition),
+    clock,
+    log,
+  });
   return {
     hub,
-    policies: createPolicyIndex(hub, policies, clusterPolicies),
+    policies: createPolicyIndex(hub, policies, clusterPolicies, templates),
     bindings,
     clusterBindings,
     overridePolicies,
@@ -90,15 +100,6 @@ export function createHubViews({
     heldWorksOf: (binding, own) => heldWorksOfBinding(works, hub, binding, own),
     quotaRoom: createQuotaRoom({ hub, quotas: informers.of(FederatedResourceQuota), bindings }),
     render: createRenderer({ hub, clusters, overridePolicies, clusterOverridePolicies }),
-    templates: createTemplates({
-      hub,
-      informers,
-      kinds: createKindResolver({ client, cluster: hub }),
-      policies: [policies, clusterPolicies],
-      bindings: [bindings, clusterBindings],
-      definitions: informers.of(CustomResourceDefinition),
-      clock,
-      log,
-    }),
+    templates,
   };
 }

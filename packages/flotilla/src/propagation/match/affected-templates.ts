@@ -8,10 +8,14 @@ import { matchesResource } from "../policies/resource-selector.ts";
 import { keyOfTemplate } from "../templates/templates.ts";
 import type { Template, TemplateKey, Templates } from "../templates/templates.ts";
 import { alignSelectors } from "./align-selectors.ts";
+import type { IsServed } from "./align-selectors.ts";
 import { claimOf, type Policy } from "./plan-match.ts";
 
 type AnyPolicy = PropagationPolicy | ClusterPropagationPolicy;
 type Reads = Pick<Templates, "find" | "list">;
+
+/** More templates than match are harmless: their reconcile decides. */
+const anyVersion: IsServed = () => true;
 
 export function* affectedByChange(
   templates: Reads,
@@ -25,7 +29,7 @@ export function* affectedByChange(
 export function* affectedTemplates(templates: Reads, policy: Policy): Iterable<TemplateKey> {
   for (const template of named(templates, policy)) {
     const isClaimed = claimOf(template)?.name === policy.metadata.name;
-    if (isClaimed || matchesResource(template, alignSelectors(policy, template).spec.resourceSelectors))
+    if (isClaimed || matchesResource(template, alignSelectors(policy, template, anyVersion).spec.resourceSelectors))
       yield keyOfTemplate(template);
   }
 }

@@ -1,4 +1,7 @@
-/** Translates a policy's selectors to the version of a template: all versions of one kind are one object. Pure. */
+/**
+ * Translates a policy's selectors to the version of a template: all served versions of one kind are one object. A
+ * selector in a version that the hub does not serve stays as it is, and so matches nothing. Pure.
+ */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import { matchesResource } from "../policies/resource-selector.ts";
 import type { ResourceSelector, SelectableResource } from "../policies/resource-selector.ts";
@@ -7,27 +10,38 @@ interface Selecting {
   readonly spec: { readonly resourceSelectors: readonly ResourceSelector[] };
 }
 
-/** The policy itself when it already uses the template's version. */
-export function alignSelectors<P extends Selecting>(policy: P, template: SelectableResource): P {
+type Selector = Pick<ResourceSelector, "apiVersion" | "kind">;
+
+/** Whether the hub serves the kind of a selector in its version. */
+export type IsServed = (selector: Selector) => boolean;
+
+/** The selectors that name the kind of a template in another version. */
+export function selectorsInOtherVersions(policy: Selecting, template: SelectableResource): Selector[] {
   const { group } = parseApiVersion(template.apiVersion);
-  const isOtherVersion = (selector: { readonly apiVersion: string; readonly kind: string }): boolean =>
-    selector.kind === template.kind &&
-    selector.apiVersion !== template.apiVersion &&
-    parseApiVersion(selector.apiVersion).group === group;
-  if (!policy.spec.resourceSelectors.some(isOtherVersion)) return policy;
+  return policy.spec.resourceSelectors.filter(
+    ({ apiVersion, kind }) =>
+      kind === template.kind && apiVersion !== template.apiVersion && parseApiVersion(apiVersion).group === group,
+  );
+}
+
+/** The policy itself when it already uses the template's version. */
+export function alignSelectors<P extends Selecting>(policy: P, template: SelectableResource, isServed: IsServed): P {
+  const others = new Set(selectorsInOtherVersions(policy, template).filter(isServed));
+  if (others.size === 0) return policy;
   const resourceSelectors = policy.spec.resourceSelectors.map((selector) =>
-    isOtherVersion(selector) ? { ...selector, apiVersion: template.apiVersion } : selector,
+    others.has(selector) ? { ...selector, apiVersion: template.apiVersion } : selector,
   );
   return { ...policy, spec: { ...policy.spec, resourceSelectors } };
 }
 
 /** The version that the policy specifies for this template; its members get the manifest in that version. */
-export function askedVersion(policy: Selecting, template: SelectableResource): string {
+export function askedVersion(policy: Selecting, template: SelectableResource, isServed: IsServed): string {
   const { group } = parseApiVersion(template.apiVersion);
   const asked = policy.spec.resourceSelectors.find(
     (selector) =>
       parseApiVersion(selector.apiVersion).group === group &&
-      matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]),
+      matchesResource({ ...template, apiVersion: selector.apiVersion }, [selector]) &&
+      (selector.apiVersion === template.apiVersion || isServed(selector)),
   );
   return asked?.apiVersion ?? template.apiVersion;
 }

@@ -1,6 +1,7 @@
 /** Applies the policy that a template matches: claims the template, and writes its binding as `planApplication` decides. */
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { isNamespaceTerminating } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { ReconcileContext, Result } from "@flotilla/controller-runtime";
@@ -9,10 +10,10 @@ import { quotaRejection } from "../../quota/quota-enforcement.ts";
 import { scopeIn } from "../bindings/binding-scope.ts";
 import { isRefusal } from "../bindings/refusal.ts";
 import { recordNamedPods } from "../pods-to-delete/named-pods.ts";
+import { APPLY_POLICY_FAILED, BINDING_REJECTED, CLAIM_REJECTED } from "../../flotilla-names.ts";
 import { sizeOf } from "../replicas/template-size.ts";
 import { RELIST_RETRY_MS, templateId } from "../templates/templates.ts";
 import type { Template, TemplateKey } from "../templates/templates.ts";
-import { askedVersion } from "./align-selectors.ts";
 import type { createClaimWriter } from "./claim.ts";
 import type { MatchDependencies } from "./match-dependencies.ts";
 import { mergeBinding, planBinding, withFewerReplicas } from "./plan-binding.ts";
@@ -24,6 +25,8 @@ import type { WaitingTemplates } from "./waiting-templates.ts";
 
 /** How long a named pod of a member that does not respond waits. */
 const ASK_AGAIN_MS = 10_000;
+/** Conflicts and races end with a second or third attempt. */
+const FAILURES_BEFORE_REPORT = 4;
 
 /** Returns `refused` when a retry would not help. */
 export type ApplyPolicy = (
@@ -101,9 +104,8 @@ export function createApplyPolicy(
     template: Template,
     policy: Policy,
   ): Promise<Template | "unknown" | undefined> {
-    const original = policies.original(policy);
-    if (!original) return template;
-    const apiVersion = askedVersion(original, template);
+    const apiVersion = await policies.askedVersion(policy, template);
+    if (apiVersion === template.apiVersion) return template;
     return templates.get({ apiVersion, kind, namespace: namespace || undefined, name });
   }
 
@@ -128,7 +130,19 @@ export function createApplyPolicy(
     if (!isRefusal(error)) return;
     const message = quota ?? messageOf(error);
     changes.failed(template, policy, message);
-    tally.wait(key, { policy, template, reason: quota === undefined ? "BindingRejected" : QUOTA_EXCEEDED, message });
+    tally.wait(key, { policy, template, reason: quota === undefined ? BINDING_REJECTED : QUOTA_EXCEEDED, message });
+  }
+
+  /** Whatever keeps a policy from being applied is reported: a rejection at once, any other failure when it lasts. */
+  function reportLasting(key: TemplateKey, template: Template, policy: Policy, error: unknown): void {
+    if (isRefusal(error) || isNamespaceTerminating(error)) return;
+    const id = templateId(key);
+    const count = (waiting.failures.get(id) ?? 0) + 1;
+    waiting.failures.set(id, count);
+    if (count < FAILURES_BEFORE_REPORT) return;
+    const message = messageOf(error);
+    changes.failed(template, policy, message);
+    tally.wait(key, { policy, template, reason: APPLY_POLICY_FAILED, message });
   }
 
   async function writeClaim(
@@ -145,7 +159,7 @@ export function createApplyPolicy(
       if (isRefusal(error)) {
         if (preempted) changes.notPreempted(template, policy, preempted, messageOf(error));
         else changes.failed(template, policy, messageOf(error));
-        tally.wait(key, { policy, template, reason: "ClaimRejected", message: messageOf(error) });
+        tally.wait(key, { policy, template, reason: CLAIM_REJECTED, message: messageOf(error) });
       }
       throw error;
     }
@@ -181,5 +195,14 @@ export function createApplyPolicy(
     return "updated";
   }
 
-  return applyPolicy;
+  return async (key, template, match, context) => {
+    try {
+      const result = await applyPolicy(key, template, match, context);
+      waiting.failures.delete(templateId(key));
+      return result;
+    } catch (error) {
+      if (!context.signal.aborted) reportLasting(key, template, match.policy, error);
+      throw error;
+    }
+  };
 }

@@ -2,7 +2,8 @@
  * Match finds the policy for a template and maintains the resulting binding.
  *
  * Reads: templates (any kind that a policy names), PropagationPolicy, ClusterPropagationPolicy, and their
- * prerequisites: OverridePolicy, ClusterOverridePolicy, PriorityClass.
+ * prerequisites: OverridePolicy, ClusterOverridePolicy, PriorityClass. CustomResourceDefinitions, for the versions of
+ * selectors.
  * Writes: ResourceBinding or ClusterResourceBinding, except fields that later stages own; the claim (label and
  * annotations) on the template; events on the template.
  * Before: a user applied the template and the policy. After: schedule fills `spec.clusters`.
@@ -17,7 +18,7 @@ import {
   PropagationPolicy,
   ResourceBinding,
 } from "@flotilla/karmada";
-import { PriorityClass } from "@flotilla/kubernetes";
+import { CustomResourceDefinition, PriorityClass } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { equalJson } from "@flotilla/base";
 import { find } from "@flotilla/client";
@@ -97,6 +98,12 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       watch<ClusterPropagationPolicy, TemplateKey>(ClusterPropagationPolicy, (event) =>
         affectedByChange(templates, event),
       ),
+      // A selector in a version matches while the hub serves it.
+      watch<CustomResourceDefinition, TemplateKey>(CustomResourceDefinition, ({ object: { spec }, old, deleted }) =>
+        !old || deleted || equalJson(servedVersions(old), servedVersions({ spec }))
+          ? []
+          : templates.list({ apiVersion: `${spec.group}/*`, kind: spec.names.kind }).map(keyOfTemplate),
+      ),
       // Policies that wait for one of these are applied when it exists.
       watch<OverridePolicy, TemplateKey>(OverridePolicy, ({ object: { metadata }, old, deleted }) =>
         old && !deleted ? [] : affectedBy(policies.dependingOn(metadata.name, metadata.namespace)),
@@ -141,7 +148,7 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
       if ((await isGone(key, template, signal)) || !isTemplate(template)) return done;
 
       const startMs = meter?.nowMs() ?? 0;
-      const plan = planMatch({ template, ...policies.candidates(template) });
+      const plan = planMatch({ template, ...(await policies.candidates(template)) });
       meter?.policyFound(meter.nowMs() - startMs);
       if (plan.outcome === "none") {
         await release(key, template, signal);
@@ -159,6 +166,9 @@ export function createMatchController(deps: MatchDependencies): Controller<Templ
     },
   });
 }
+
+const servedVersions = ({ spec }: DeepReadonly<Pick<CustomResourceDefinition, "spec">>): string[] =>
+  spec.versions.filter(({ served }) => served).map(({ name }) => name);
 
 /** Everything except the status. */
 function marksOf({ metadata }: DeepReadonly<ResourceBinding>): unknown {

@@ -4,8 +4,9 @@ import { selectsClusterScoped } from "@flotilla/karmada";
 import type { ClusterPropagationPolicy, PropagationPolicy } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Informer } from "@flotilla/controller-runtime";
-import type { Template } from "../templates/templates.ts";
-import { alignSelectors } from "./align-selectors.ts";
+import type { Template, Templates } from "../templates/templates.ts";
+import { alignSelectors, askedVersion, selectorsInOtherVersions } from "./align-selectors.ts";
+import type { IsServed } from "./align-selectors.ts";
 import type { Policy } from "./plan-match.ts";
 
 const BY_KIND = "selected kind";
@@ -15,13 +16,16 @@ const BY_PRIORITY_CLASS = "priority class";
 export interface PolicyIndex {
   /** False while a list is incomplete: no policies and unlisted policies look alike. */
   isSynced(): boolean;
-  /** Policies that select the template's kind, in the template's version. */
-  candidates(template: Template): {
+  /**
+   * Policies that select the template's kind, in the template's version. Selectors in versions that the hub does not
+   * serve keep these, and so match nothing.
+   */
+  candidates(template: Template): Promise<{
     policies: DeepReadonly<PropagationPolicy>[];
     clusterPolicies: DeepReadonly<ClusterPropagationPolicy>[];
-  };
-  /** The policy as stored. */
-  original(policy: Policy): Policy | undefined;
+  }>;
+  /** The version that the policy, as stored, specifies for this template. */
+  askedVersion(policy: Policy, template: Template): Promise<string>;
   /** Policies that depend on an override policy of this name; in a namespace, or on a cluster override policy. */
   dependingOn(override: string, namespace?: string): readonly Policy[];
   withPriorityClass(name: string): readonly Policy[];
@@ -31,6 +35,7 @@ export function createPolicyIndex(
   hub: string,
   policies: Informer<PropagationPolicy>,
   clusterPolicies: Informer<ClusterPropagationPolicy>,
+  { isServed }: Pick<Templates, "isServed">,
 ): PolicyIndex {
   const kindId = (group: string, kind: string, namespace = ""): string => `${namespace} ${group}/${kind}`;
   for (const informer of [policies, clusterPolicies] as Informer<PropagationPolicy>[]) {
@@ -52,21 +57,32 @@ export function createPolicyIndex(
   const inOrder = <P extends DeepReadonly<PropagationPolicy>>(found: P[]): P[] =>
     found.sort((a, b) => ((a.metadata.namespace ?? "") < (b.metadata.namespace ?? "") ? -1 : 1));
 
+  /** Which of the versions are served that these policies name besides the template's. */
+  async function servedAmong(found: readonly Policy[], template: Template): Promise<IsServed> {
+    const others = new Map(
+      found.flatMap((policy) => selectorsInOtherVersions(policy, template)).map((each) => [each.apiVersion, each]),
+    );
+    const served = new Set<string>();
+    for (const selector of others.values()) if (await isServed(selector)) served.add(selector.apiVersion);
+    return ({ apiVersion }) => served.has(apiVersion);
+  }
+
   return {
     isSynced: () => policies.synced && clusterPolicies.synced,
-    candidates(template) {
+    async candidates(template) {
       const { group, kind } = gvkOf(template);
-      const aligned = <P extends DeepReadonly<PropagationPolicy | ClusterPropagationPolicy>>(policy: P): P =>
-        alignSelectors(policy, template);
-      return {
-        policies: inOrder(policies.by(BY_KIND, kindId(group, kind, template.metadata.namespace))).map(aligned),
-        clusterPolicies: clusterPolicies.by(BY_KIND, kindId(group, kind)).map(aligned),
-      };
+      const local = inOrder(policies.by(BY_KIND, kindId(group, kind, template.metadata.namespace)));
+      const global = clusterPolicies.by(BY_KIND, kindId(group, kind));
+      const isVersionServed = await servedAmong([...local, ...global], template);
+      const aligned = <P extends Policy>(policy: P): P => alignSelectors(policy, template, isVersionServed);
+      return { policies: local.map(aligned), clusterPolicies: global.map(aligned) };
     },
-    original({ kind, metadata: { name, namespace } }) {
-      return kind === "ClusterPropagationPolicy"
-        ? clusterPolicies.get({ cluster: hub, name })
-        : policies.get({ cluster: hub, namespace: namespace ?? "", name });
+    async askedVersion({ kind, metadata: { name, namespace } }, template) {
+      const stored: Policy | undefined =
+        kind === "ClusterPropagationPolicy"
+          ? clusterPolicies.get({ cluster: hub, name })
+          : policies.get({ cluster: hub, namespace: namespace ?? "", name });
+      return stored ? askedVersion(stored, template, await servedAmong([stored], template)) : template.apiVersion;
     },
     dependingOn: (override, namespace = "") =>
       (namespace ? policies : (clusterPolicies as Informer<PropagationPolicy>)).by(

@@ -12,6 +12,8 @@ export interface WaitingTemplates {
   runs: Set<string>;
   /** For room in a FederatedResourceQuota that rejects their requests. */
   quota: Map<string, TemplateKey>;
+  /** Consecutive failed attempts that were not rejections, by template. */
+  failures: Map<string, number>;
   forget(key: TemplateKey): void;
 }
 
@@ -20,10 +22,12 @@ export function createWaitingTemplates(): WaitingTemplates {
     names: createTakenNames(),
     runs: new Set(),
     quota: new Map(),
+    failures: new Map(),
     forget(key) {
       waiting.names.leave(key);
       waiting.runs.delete(templateId(key));
       waiting.quota.delete(templateId(key));
+      waiting.failures.delete(templateId(key));
     },
   };
   return waiting;

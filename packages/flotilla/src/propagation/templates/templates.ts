@@ -46,6 +46,8 @@ export interface Templates {
    */
   get(ref: TemplateRef): Promise<Template | undefined | "unknown">;
   kindOf(ref: KindRef): Promise<AnyKind>;
+  /** Whether the hub serves the kind in this version. */
+  isServed(ref: KindRef): Promise<boolean>;
   /** In the watched version; undefined when it does not exist, or its kind is not watched. */
   find(key: TemplateKey): Template | undefined;
   /** Starts watching a kind that neither a policy nor a binding names. */
@@ -176,7 +178,7 @@ export function createTemplates({
     // A changed or deleted kind is resolved again: it may have gained a status, or return under another name or in
     // other versions.
     if (deleted || (old && old.metadata.generation !== metadata.generation))
-      for (const { name } of spec.versions)
+      for (const { name } of [...spec.versions, ...(old?.spec.versions ?? [])])
         kinds.forget({ apiVersion: formatApiVersion(spec.group, name), kind: spec.names.kind });
     const refs = spec.versions.map(({ name }) => ({
       apiVersion: formatApiVersion(spec.group, name),
@@ -191,8 +193,29 @@ export function createTemplates({
     for (const source of sources) source.remove(known);
   });
 
+  /** By its definition, which changes; undefined for a kind that has none or is not watched. */
+  function isDefined({ apiVersion, kind }: KindRef): boolean | undefined {
+    const { group, version } = parseApiVersion(apiVersion);
+    const known = followed.get(idOf(group, kind));
+    const definition = known && definitions.get({ cluster: hub, name: `${known.plural}.${group}` });
+    return definition?.spec.versions.some(({ name, served }) => name === version && served);
+  }
+
   return {
     kindOf: (ref) => kinds.resolve(ref),
+    async isServed(ref) {
+      const defined = isDefined(ref);
+      if (defined !== undefined) return defined;
+      if (missing.has(versionedId(ref))) return false;
+      try {
+        await kinds.resolve(ref);
+        return true;
+      } catch (error) {
+        if (!(error instanceof UnknownKindError)) throw error;
+        missing.set(versionedId(ref), { apiVersion: ref.apiVersion, kind: ref.kind });
+        return false;
+      }
+    },
     close() {
       isClosed = true;
     },
