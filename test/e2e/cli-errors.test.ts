@@ -541,6 +541,70 @@ for (const [what, cases] of Object.entries(mistakes)) {
   });
 }
 
+describe("with a member's kubeconfig, which is not a hub's,", () => {
+  const lines = [
+    "accept member1",
+    "adopt deployment/web --from member1 --dry-run",
+    "apply -f @policy.yaml --yes",
+    "apply -f @web.yaml --yes",
+    "cordon member1",
+    "delete deployment/web --yes",
+    "describe deployment/web",
+    "doctor",
+    "drain member1",
+    "get pods",
+    "lint -f @policy.yaml --against-hub",
+    "logs web-0",
+    "plan -f @policy.yaml",
+    "plan -f @web.yaml",
+    "rollout pause cloneset/web",
+    "rollout status cloneset/web",
+    "status",
+    "token",
+    "top pods",
+    "uncordon member1",
+    "unjoin member1",
+    "wait deployment/web --timeout 5s",
+    "why deployment/web",
+  ];
+  beforeAll(async () => {
+    const container = "{name: web, image: 'web:1'}";
+    writeFileSync(
+      at("web.yaml"),
+      "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: new, namespace: default}\nspec: {selector: {matchLabels: {a: b}}, " +
+        `template: {metadata: {labels: {a: b}}, spec: {containers: [${container}]}}}\n`,
+    );
+    writeFileSync(
+      at("policy.yaml"),
+      "apiVersion: policy.karmada.io/v1alpha1\nkind: PropagationPolicy\nmetadata: {name: all, namespace: default}\n" +
+        "spec: {resourceSelectors: [{apiVersion: apps/v1, kind: Deployment}]}\n",
+    );
+    const created = await flotilla(
+      "kubectl --kubeconfig @fleet/member1.kubeconfig create deployment web --image web:1 --replicas 0",
+    );
+    expect(created.code).toBe(0);
+  });
+  afterAll(async () => {
+    await flotilla("kubectl --kubeconfig @fleet/member1.kubeconfig delete deployment web");
+  });
+
+  for (const line of lines) {
+    test(`'${line.replaceAll("@", "")}' says so`, async () => {
+      const seen = await flotilla(`${line} --kubeconfig @fleet/member1.kubeconfig`);
+
+      expect(seen.stderr + seen.stdout).toContain("serves neither Clusters nor ManagedClusters, so it is not a hub");
+      expect(seen.code).not.toBe(0);
+    });
+  }
+
+  test("an apply and a delete write nothing", async () => {
+    const codeOf = async (name: string): Promise<number> =>
+      (await flotilla(`kubectl --kubeconfig @fleet/member1.kubeconfig get deployment ${name}`)).code;
+
+    expect([await codeOf("new"), await codeOf("web")]).toEqual([1, 0]);
+  });
+});
+
 test("with -o json an error is a JSON object", async () => {
   const { stderr, code } = await flotilla("status --data @empty -o json");
 

@@ -31,6 +31,7 @@ export {
 } from "./data-directory.ts";
 export type { LastStart } from "./data-directory.ts";
 export { checkKubeconfig } from "./membership/hub-kubeconfig.ts";
+export { hubOnly } from "./membership/hub-only.ts";
 export type { DoctorFinding } from "./doctor/doctor-check.ts";
 export type { DoctorReport } from "./doctor/run-checks.ts";
 export type {

@@ -1,7 +1,7 @@
 /** Clients for the command line, from kubeconfigs. */
 import { HUB } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
-import { checkKubeconfig } from "@flotilla/cli";
+import { checkKubeconfig, hubOnly } from "@flotilla/cli";
 import type { ClusterConnection, HubConnection, KubeconfigAccess } from "@flotilla/cli";
 import {
   connectionOf,
@@ -23,11 +23,12 @@ const TRACE_VERBOSITY = 6;
 export async function connect(access: KubeconfigAccess, trace: (line: string) => void): Promise<HubConnection> {
   if (!access.isInCluster) checkKubeconfig(access);
   const { connection } = await open(access);
-  const transport = withReadableClusters(transportOf(connection, { root: HUB }, access, trace));
+  const { href } = connection.server;
+  const transport = hubOnly(withReadableClusters(transportOf(connection, { root: HUB }, access, trace)), href);
   const { impersonate, namespace } = connection;
   return {
     client: createClient({ transport, fieldManager: "flotilla-cli" }),
-    server: connection.server.href,
+    server: href,
     namespace,
     upgrade: (request, signal) =>
       openUpgrade({ ...connection, userAgent: "flotilla" }, { ...request, impersonate }, signal),

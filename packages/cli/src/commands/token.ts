@@ -10,6 +10,7 @@ import { authorityHash, JOIN_APIS, joinCommands, renderTicket } from "../agent/j
 import type { JoinApi, JoinTicket } from "../agent/join-commands.ts";
 import { defineCommand } from "../command.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
+import { requireHub } from "../membership/hub-only.ts";
 
 const DAY_MS = 24 * 60 * 60_000;
 /** One group per token: it may only request certificates through that API. */
@@ -78,6 +79,7 @@ export const tokenCommand = defineCommand({
       );
     const hub = await connectCluster(hubKubeconfig(flags, environment), HUB);
     try {
+      await requireHub(hub.client, hub.server, signal);
       const [id, secret] = [randomText(6), randomText(16)];
       const data = {
         "token-id": id,

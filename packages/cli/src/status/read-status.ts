@@ -23,7 +23,6 @@ import {
 import { APIService, Deployment, Event, Lease, Namespace } from "@flotilla/kubernetes";
 import { HUB, isNotFound, isForbidden } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
-import { FlotillaError } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { FleetRollout, UNSETTLED_RELEASES, unservingMembers, unservingText, whyUnavailable } from "@flotilla/flotilla";
 import { eachObject, find } from "@flotilla/client";
@@ -61,6 +60,7 @@ import { createPlacementUses } from "../health/placement-use.ts";
 import { reportAutoscaler, reportCron } from "../health/autoscalers.ts";
 import { reportQuota } from "../health/federated-quotas.ts";
 import { createReleaseCollector } from "../health/collect-releases.ts";
+import { notAHub } from "../membership/hub-only.ts";
 import { placeOf } from "../members/members-places.ts";
 
 /** The namespaces of Karmada's and Open Cluster Management's components on a hub. */
@@ -109,12 +109,7 @@ export async function readStatus({ client, server, clock, signal, namespace }: S
       readControllers({ client, clock, signal }),
     ]);
   // Reporting an empty fleet would be wrong.
-  if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind))
-    throw new FlotillaError(
-      "NoHub",
-      `${server} serves neither Clusters nor ManagedClusters, so it is not a hub; specify the hub's kubeconfig ` +
-        "with --kubeconfig FILE, or start a hub with 'flotilla up'",
-    );
+  if (notServed.has(Cluster.kind) && notServed.has(ManagedCluster.kind)) throw notAHub(server);
   reportHub(collector, { failedChecks, services, metrics, controllers, components, nowMs });
   const members = summariseMembers({ clusters, managedClusters, leases: leases.flat(), nowMs });
   for (const member of members) collector.member(member);
