@@ -1,7 +1,7 @@
 /** Adds to an explanation what the members' pods report, and interpreter rules that no condition reports. */
 import { Cluster } from "@flotilla/karmada";
 import { Event } from "@flotilla/kubernetes";
-import { formatAge, HUB, isForbidden } from "@flotilla/apimachinery";
+import { formatAge, HUB, isForbidden, parseApiVersion } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { eachObject, resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
@@ -54,7 +54,7 @@ export async function lookAtCopies(
   ];
   const causes = found.map((cause) => ({
     what: cause.text,
-    try: `${fixOf(explanation, copies[0], cause)}${inspectCommand(copies)}`,
+    try: `${fixOf(explanation, copies[0], cause)}${inspectCommand(copies, cause)}`,
   }));
   const [rules, controllers, scaling] = await Promise.all([
     allowed(readRules(explanation, client, clock, signal)),
@@ -177,9 +177,16 @@ function unhealthyUntilNow({ members }: DeepReadonly<Explanation>, nowMs: number
   );
 }
 
-function inspectCommand([first]: readonly CopyRef[]): string {
-  const where = first?.namespace ? ` -n ${first.namespace}` : "";
-  return `'flotilla get pods${where} --clusters ${first?.cluster ?? ""}' lists the pods there, 'flotilla describe pod/NAME${where}' shows one`;
+/** On the first member of the cause. */
+function inspectCommand(copies: readonly CopyRef[], { clusters, hasPods }: Cause): string {
+  const copy = copies.find(({ cluster }) => clusters.includes(cluster)) ?? copies[0];
+  if (!copy) return "";
+  const where = copy.namespace ? ` -n ${copy.namespace}` : "";
+  if (hasPods)
+    return `'flotilla get pods${where} --clusters ${copy.cluster}' lists the pods there, 'flotilla describe pod/NAME${where}' shows one`;
+  const { group } = parseApiVersion(copy.apiVersion);
+  const type = `${copy.kind.toLowerCase()}${group ? `.${group}` : ""}`;
+  return `'flotilla describe ${type}/${copy.name}${where} --clusters ${copy.cluster}' shows its events there`;
 }
 
 /** What to do about a cause, if that is known; empty otherwise. */

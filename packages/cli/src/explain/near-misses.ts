@@ -68,7 +68,8 @@ function otherKind(template: Template, policy: Policy): NearMiss[] {
     return [
       {
         what: `${objectTitle(policy)} selects ${selector.kind} in ${selector.apiVersion}, and this is ${kind} in ${apiVersion}`,
-        try: `set apiVersion: ${apiVersion} and kind: ${kind} in the resourceSelectors of the policy`,
+        // Every served version matches.
+        try: `set ${selector.kind === kind ? `apiVersion: ${apiVersion}` : `kind: ${kind}`} in the resourceSelectors of the policy`,
       },
     ];
   }

@@ -169,6 +169,10 @@ export async function podCauseOf(
 /** Why a workload does not run. */
 export interface Cause {
   text: string;
+  /** The members that it is on. */
+  clusters: readonly string[];
+  /** There are pods that show it; a member that cannot create them has only events of the workload. */
+  hasPods: boolean;
   /** Pods that continue only when they are deleted, by member. */
   outdated: readonly OutdatedPods[];
 }
@@ -213,12 +217,22 @@ export function explainCauses(reports: readonly CopyReport[], isOverdue: boolean
   const all = [...groups.values()];
   const sorted = sortProblems(all.map(({ problem, ...where }) => ({ ...problem, where })));
   const causesIn = (found: ReadonlyMap<string, string[]>): Cause[] =>
-    Array.from(found, ([text, clusters]) => ({ text: `${nameMembers(clusters)}: ${text}`, outdated: [] }));
+    Array.from(found, ([text, clusters]) => ({
+      text: `${nameMembers(clusters)}: ${text}`,
+      clusters,
+      hasPods: reports.some(
+        ({ copy, problems, warning }) =>
+          clusters.includes(copy.cluster) && (warning === undefined || problems.length > 0),
+      ),
+      outdated: [],
+    }));
   const ofPods = (isCertain: boolean): Cause[] =>
     sorted
       .filter((problem) => problem.isCertain === isCertain)
       .map(({ where: { clusters, outdated }, ...problem }) => ({
         text: problemText(problem, ` on ${nameMembers(clusters)}`),
+        clusters,
+        hasPods: true,
         outdated,
       }));
   return [...causesIn(certain), ...ofPods(true), ...causesIn(recent), ...ofPods(false)];
