@@ -486,6 +486,30 @@ test("an object whose policy was deleted keeps its copies, and every command say
   expect((await run("status")).text).toMatch(/web +Deployment +0\/9 +NoPolicy +member1=2 member2=2/);
 });
 
+test("wait takes all objects of types, or those with labels, and not names beside them", async () => {
+  const labelled = { metadata: { labels: { team: "blue" } } };
+  await fleet.client.patch(Deployment, { cluster: "hub", namespace: "default", name: "lone" }, labelled, {
+    type: "merge",
+  });
+  const waitFor = async (...argv: string[]): Promise<string> => {
+    const failed = failureOf(run("wait", "deployment", ...argv, "--timeout", "1"));
+    await fleet.run(SETTLED_MS);
+    return failed;
+  };
+
+  const everything = await waitFor("--all");
+  expect(everything).toContain("Deployment default/web");
+  expect(everything).toContain("Deployment default/lone");
+  const blue = await waitFor("-l", "team=blue");
+  expect(blue).not.toContain("Deployment default/web");
+  expect(blue).toContain("Deployment default/lone");
+  expect(await waitFor("-l", "team=red")).toBe("the hub has no such object with the labels team=red to wait for");
+  expect(await waitFor("-l", "team=red", "--for", "delete")).toBe("it succeeded");
+  expect(await waitFor("web", "--all")).toContain("--all needs types without names");
+  expect(await waitFor("-l", "team in")).toContain("-l 'team in' is not a valid selector");
+  expect(await waitFor()).toContain("add --all or -l SELECTOR");
+});
+
 const failureOf = (running: Promise<unknown>): Promise<string> =>
   running.then(
     () => "it succeeded",

@@ -150,7 +150,7 @@ export const readFirst = (text: string): string => firstLines(text).join(" ").re
 export const readAll = (text: string): string => text.replaceAll(/\s+/g, " ");
 
 /** Titles of sections; they are followed by counts, or by nothing. */
-const TITLES = /^(?:UNHEALTHY:|PROBLEMS$|NOT CHECKED:?$)/;
+const TITLES = /^(?:UNHEALTHY:|WAITING:|PROBLEMS$|NOT CHECKED:?$)/;
 
 /**
  * The first three lines that a user reads after the header. The header is the first paragraph, which names the hub with
@@ -172,7 +172,7 @@ export const hasProblems = (text: string): boolean =>
     .some((line, index, lines) =>
       line === "PROBLEMS"
         ? !lines[index + 1]?.trim().startsWith("none")
-        : /^(?:UNHEALTHY:|PROBLEM |WARNING )/.test(line),
+        : /^(?:UNHEALTHY:|WAITING:|PROBLEM |WARNING )/.test(line),
     );
 /** The lines of problems that `flotilla status` lists without a terminal; none if it lists none. */
 export function problemsOfStatus(text: string): string[] {

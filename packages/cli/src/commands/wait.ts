@@ -2,14 +2,15 @@
 import { formatApiVersion, HUB } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
-import { find } from "@flotilla/client";
+import { eachObject, find } from "@flotilla/client";
 import { defineCommand } from "../command.ts";
-import { readSeconds, timeoutFlag } from "../members/flags.ts";
+import { checkSelectors, readSeconds, timeoutFlag } from "../members/flags.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { readTargets } from "../members/targets.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
-const USAGE = "'flotilla wait cloneset/web' or 'flotilla wait deployment web cart'";
+const USAGE =
+  "'flotilla wait cloneset/web', 'flotilla wait deployment web cart' or 'flotilla wait deployment,cloneset --all'";
 
 export const waitCommand = defineCommand({
   name: "wait",
@@ -31,6 +32,10 @@ export const waitCommand = defineCommand({
       says: "Wait up to five minutes until it is gone from the hub and its members.",
       run: "flotilla wait cloneset/web --for delete --timeout 5m",
     },
+    {
+      says: "Wait for all Deployments and CloneSets of a namespace, or for those with a label.",
+      run: "flotilla wait deployment,cloneset --all -n shop",
+    },
   ],
   args: [
     {
@@ -49,6 +54,13 @@ export const waitCommand = defineCommand({
       default: "healthy",
       description: "the state to wait for: healthy, complete (of a Job that has succeeded) or delete",
     },
+    all: { type: "boolean", description: "all objects of the types in the namespace" },
+    selector: {
+      type: "string",
+      short: "l",
+      value: "SELECTOR",
+      description: "the objects of the types with these labels",
+    },
     ...namespaceFlag,
     ...timeoutFlag,
     ...hubFlags,
@@ -56,9 +68,15 @@ export const waitCommand = defineCommand({
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const timeoutMs = readSeconds("--timeout", flags.timeout) * 1000;
     const targets = readTargets(args, USAGE);
-    if (targets.some(({ names }) => names.length === 0)) throw new UsageError(`name the objects: ${USAGE}`);
+    const isNamed = targets.every(({ names }) => names.length > 0);
+    const { all, selector } = flags;
+    if (all && selector !== undefined) throw new UsageError("--all and -l exclude each other");
+    const isMany = all || selector !== undefined;
+    if (isMany && isNamed) throw new UsageError(`${all ? "--all" : "-l"} needs types without names: ${USAGE}`);
+    if (!isMany && !isNamed) throw new UsageError(`name the objects, or add --all or -l SELECTOR: ${USAGE}`);
+    checkSelectors({ labelSelector: selector });
     const [
-      { resolveNamed },
+      { resolveNamed, resolveVersions },
       { createHubInterpreter },
       { readCustomizations },
       { waitUntilApplied },
@@ -86,12 +104,24 @@ export const waitCommand = defineCommand({
       const wanted: { kind: AnyKind; name: string }[] = [];
       for (const { words, names } of targets)
         for (const word of words) {
+          if (isMany) {
+            const [kind] = await resolveVersions(client, word, signal);
+            const options = { cluster: HUB, namespace: namespaceOf(kind), labelSelector: selector, signal };
+            for await (const { metadata } of eachObject(client, kind, options))
+              wanted.push({ kind, name: metadata.name });
+            continue;
+          }
           for (const name of names) {
             const place = chosenNamespace(flags, hub);
             const [kind] = await resolveNamed(client, { type: word, name, namespace: place }, signal, output.warn);
             wanted.push({ kind, name });
           }
         }
+      if (wanted.length === 0 && flags.for !== "delete")
+        throw new FlotillaError(
+          "NotFound",
+          `the hub has no such object${selector === undefined ? "" : ` with the labels ${selector}`} to wait for`,
+        );
       const endless = wanted.find(
         ({ kind }) =>
           !runsToCompletion({ apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind }),

@@ -170,6 +170,8 @@ function countText(
   return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
 }
 
+const REPLICAS = "spec.replicas";
+
 function renderMember(member: DeepReadonly<ExplainedMember>, resource: Read["resource"]): string[] {
   const { cluster, state, applied, health, message, divided, overridden, overridePolicies, drift, stale } = member;
   const { onMember = [], ruleGives = [], onMemberBy, autoscaler, unhealthy, failedRule, held, release } = member;
@@ -197,10 +199,12 @@ function renderMember(member: DeepReadonly<ExplainedMember>, resource: Read["res
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
     ...(overridePolicies.length > 0 ? [`  by          ${overridePolicies.join(", ")}`] : []),
     ...(drift ? [`  drift       ${drift}`] : []),
-    ...onMember.map((field) => `  on member   ${renderField(field)}`),
+    ...onMember
+      .filter(({ path }) => !autoscaler || path !== REPLICAS)
+      .map((field) => `  on member   ${renderField(field)}`),
     ...ruleGives.map((field) => `  rule gives  ${renderField(field)}, when the hub next writes the copy`),
     ...(autoscaler
-      ? [`  on member   spec.replicas: ${autoscaler.asked} → ${autoscaler.replicas}, left to ${autoscaler.name} there`]
+      ? [`  on member   ${REPLICAS}: ${autoscaler.asked} → ${autoscaler.replicas}, left to ${autoscaler.name} there`]
       : []),
     ...(onMemberBy ? [`  by          the Retain rule of ${onMemberBy}: ${whoDecides(member)}`] : []),
   ];

@@ -93,6 +93,21 @@ MOVES
   2024-05-01T11:00:00Z: left paris for oslo=4: Taint (TaintManager), replaced`);
 });
 
+test("replicas that an autoscaler on the member decides are one line", () => {
+  const replicas = { path: "spec.replicas", before: 3, after: 1 };
+  const members = explanation.members.map((member) => ({
+    ...member,
+    onMember: [replicas],
+    autoscaler: { name: "HorizontalPodAutoscaler busy", asked: 3, replicas: 1 },
+  }));
+
+  const lines = renderWhy({ ...explanation, members }).split("\n");
+
+  expect(lines.filter((line) => line.includes("spec.replicas: 3 → 1"))).toEqual([
+    "    on member   spec.replicas: 3 → 1, left to HorizontalPodAutoscaler busy there",
+  ]);
+});
+
 test("a finished run whose members have left is not rendered as an empty decision", () => {
   const decision = { source: "recorded", at: "2024-05-01T12:00:00Z", kept: [], rejected: [] } as const;
 

@@ -42,7 +42,7 @@ export function renderStatus(status: FleetStatus, page: StatusPage): string {
   return [
     [`hub ${server}${renderControllers(status, page)}`, ...renderComponents(status, page)].join("\n"),
     ...renderNotChecked(notShown, notChecked.first, page),
-    ...(isUnhealthy ? [renderUnhealthy(unhealthy, page)] : []),
+    ...(isUnhealthy ? renderUnhealthy(unhealthy, page) : []),
     ...renderNotChecked([], notChecked.following, page),
     ...(members.length > 0
       ? [renderMembers(members, page)]
@@ -174,7 +174,22 @@ function renderNoProblems(
   return width === undefined ? line : wrapWords(line, width).join("\n");
 }
 
-function renderUnhealthy({ counts, worst }: UnhealthySummary, { all, width, paint = plain }: StatusPage): string {
+/** A release that waits for its approval is not unhealthy, so it has a heading of its own. */
+const WAITING = "release waiting for a decision";
+
+function renderUnhealthy({ counts, worst }: UnhealthySummary, page: StatusPage): string[] {
+  const { red, yellow } = page.paint ?? plain;
+  const { [WAITING]: waiting, ...others } = counts;
+  const [held = [], rest = []] = [true, false].map((is) => worst.filter(({ problem }) => (problem === WAITING) === is));
+  return [
+    ...(Object.keys(others).length > 0
+      ? [renderProblems(red("UNHEALTHY:"), { counts: others, worst: rest }, page)]
+      : []),
+    ...(waiting ? [renderProblems(yellow("WAITING:"), { counts: { [WAITING]: waiting }, worst: held }, page)] : []),
+  ];
+}
+
+function renderProblems(heading: string, { counts, worst }: UnhealthySummary, { all, width }: StatusPage): string {
   const total = Object.entries(counts)
     .map(([problem, count]) => `${count} ${plural(problem, count)}`)
     .join(", ");
@@ -185,7 +200,7 @@ function renderUnhealthy({ counts, worst }: UnhealthySummary, { all, width, pain
   });
   const more =
     shown.length < worst.length ? [`  … and ${worst.length - shown.length} more; use --all to show them`] : [];
-  return [`${paint.red("UNHEALTHY:")} ${total}`, ...lines, ...more].join("\n");
+  return [`${heading} ${total}`, ...lines, ...more].join("\n");
 }
 
 /** On one line if it fits; otherwise the reason has its own lines. */

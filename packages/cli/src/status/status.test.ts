@@ -610,6 +610,35 @@ describe("as text", () => {
     ]);
   });
 
+  test("releases that wait for a decision are not called unhealthy", () => {
+    const waiting = {
+      problem: "release waiting for a decision",
+      kind: "CloneSet",
+      namespace: "shop",
+      name: "web",
+      reason: "release web-2 waits for an approval",
+    } as const;
+    const failed = { ...waiting, problem: "release failed", name: "api", reason: "release api-3 failed" } as const;
+    const linesOf = (text: string): string[] =>
+      text.split("\n").filter((line) => /^(?:UNHEALTHY|WAITING|  CloneSet)/.test(line));
+
+    const alone = render({ unhealthy: { counts: { [waiting.problem]: 1 }, worst: [waiting] } });
+    const both = render({
+      unhealthy: { counts: { [failed.problem]: 1, [waiting.problem]: 1 }, worst: [failed, waiting] },
+    });
+
+    const held = [
+      "WAITING: 1 release waiting for a decision",
+      "  CloneSet shop/web: release web-2 waits for an approval",
+    ];
+    expect(linesOf(alone)).toEqual(held);
+    expect(linesOf(both)).toEqual([
+      "UNHEALTHY: 1 release failed",
+      "  CloneSet shop/api: release api-3 failed",
+      ...held,
+    ]);
+  });
+
   test("shows the fleet at a glance", () => {
     const clusters = [
       cluster("paris", ({ spec }) => (spec.taints = [{ key: "gpu", effect: "NoSchedule" }])),
