@@ -25,6 +25,23 @@ const cases: Record<string, { policy: ReturnType<typeof makePolicy>; want: strin
     want: [],
   },
 };
+const fixes: Record<string, { policy: ReturnType<typeof makePolicy>; want: string }> = {
+  "the kind only, because every served version matches": {
+    policy: makePolicy("shop/typo").selects("apps/v1beta1", "Deploymnet"),
+    want: "set kind: Deployment in the resourceSelectors of the policy",
+  },
+  "the API version only": {
+    policy: makePolicy("shop/old").selects("apps/v1beta1", "Deployment"),
+    want: "set apiVersion: apps/v1 in the resourceSelectors of the policy",
+  },
+};
+for (const [behaviour, { policy, want }] of Object.entries(fixes))
+  test(`why advises to correct ${behaviour}`, () => {
+    const [found] = findNearMisses(web, { policies: [policy.build()], clusterPolicies: [] });
+
+    expect(found?.try).toBe(want);
+  });
+
 for (const [behaviour, { policy, want }] of Object.entries(cases))
   test(`why ${behaviour}`, () => {
     const found = findNearMisses(web, { policies: [policy.build()], clusterPolicies: [] });

@@ -471,7 +471,7 @@ describe("as text", () => {
     expect(text).not.toContain("No problems found");
   });
 
-  const releases: Record<string, { statuses: object[]; want: string }> = {
+  const releases: Record<string, { kind?: string; statuses: object[]; want: string }> = {
     "shows how far a release has come": {
       statuses: [
         { replicas: 2, readyReplicas: 2, updatedReplicas: 1 },
@@ -500,7 +500,15 @@ describe("as text", () => {
       ],
       want: "4/4 (2 of 4 updated)",
     },
+    "shows a rollout that is paused before its first pod": {
+      statuses: [
+        { replicas: 2, readyReplicas: 2 },
+        { replicas: 2, readyReplicas: 2 },
+      ],
+      want: "4/4 (0 of 4 updated)",
+    },
     "shows no release where members do not count updated pods": {
+      kind: "ReplicaSet",
       statuses: [
         { replicas: 2, readyReplicas: 2 },
         { replicas: 2, readyReplicas: 2 },
@@ -508,12 +516,13 @@ describe("as text", () => {
       want: "4/4 ",
     },
   };
-  for (const [behaviour, { statuses, want }] of Object.entries(releases)) {
+  for (const [behaviour, { kind = "Deployment", statuses, want }] of Object.entries(releases)) {
     test(behaviour, () => {
       const binding = makeBinding(makeDeployment("shop/web").build())
         .targets({ oslo: 2, paris: 2 })
         .with((made) => {
           made.spec.replicas = 4;
+          made.spec.resource = { ...made.spec.resource, kind };
           made.status = {
             aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
           };

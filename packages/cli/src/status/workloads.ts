@@ -1,7 +1,7 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isJobFinished, Job, kubernetesWorkloads, Pod } from "@flotilla/kubernetes";
+import { DaemonSet, Deployment, isJobFinished, Job, kubernetesWorkloads, Pod, StatefulSet } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord, runsToCompletion, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import type { ManifestWork } from "@flotilla/ocm";
@@ -28,7 +28,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     kind: spec.resource.kind,
     desired: isRun ? undefined : (counted?.desired ?? desiredOf(spec)),
     ready: counted?.ready ?? readyOf(spec.resource, statuses),
-    ...releaseOf(statuses),
+    ...releaseOf(spec.resource, statuses),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(binding, statuses) : undefined,
     applied: appliedOf(status?.conditions ?? [], metadata.deletionTimestamp !== undefined),
@@ -114,11 +114,17 @@ const UPDATED_PODS = [
   { updated: "updatedPods", all: "matchedPods" },
 ];
 
+/** Kinds of Kubernetes that count updated pods and omit the number when it is 0, as while a rollout is paused. */
+const OMIT_NONE_UPDATED: ReadonlySet<string> = new Set([Deployment.kind, StatefulSet.kind, DaemonSet.kind]);
+
 /** How far a release has come. A member that still has the copy of an earlier release has no pod of the newest one. */
-function releaseOf(statuses: readonly JsonObject[]): Pick<WorkloadStatus, "updated" | "outdated"> {
+function releaseOf(
+  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  statuses: readonly JsonObject[],
+): Pick<WorkloadStatus, "updated" | "outdated"> {
+  const mayOmit = parseApiVersion(apiVersion).group === Deployment.group && OMIT_NONE_UPDATED.has(kind);
   const fields = UPDATED_PODS.find(({ updated, all }) =>
-    // A DaemonSet omits the number when it is 0.
-    statuses.some((status) => updated in status || (all === "currentNumberScheduled" && all in status)),
+    statuses.some((status) => updated in status || (mayOmit && all in status)),
   );
   if (!fields) return {};
   const [newest] = statuses.toSorted((a, b) => generationOf(b) - generationOf(a));
