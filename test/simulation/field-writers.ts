@@ -53,6 +53,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   drift: "execute",
   "drift-over": "execute",
   managed: "execute",
+  replicas: "execute",
   MemberDecides: "dispatch",
   PodsFound: "dispatch",
   PodsRolledBack: "dispatch",

@@ -10,6 +10,7 @@ import {
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
+  RETAIN_REPLICAS,
   WorkloadRebalancer,
 } from "@flotilla/karmada";
 import {
@@ -98,7 +99,7 @@ async function patch<T extends KubernetesObject>(kind: Kind<T>, name: string, ch
 const policyOf = (name: string, apiVersion: string, kind: string) =>
   makePolicy(`shop/${name}`).selects(apiVersion, kind, name).weights({ member1: 1, member2: 1, member3: 1 });
 
-/** A workload with a dependency: every field of a policy, a taint, an unhealthy member, an unmanaged copy, a rebalancing. */
+/** A workload with a dependency: every field of a policy, a taint, an unhealthy member, replicas that a member decides, an unmanaged copy, a rebalancing. */
 async function moveDeployment(): Promise<void> {
   await create(ConfigMap, {
     apiVersion: "v1",
@@ -143,6 +144,12 @@ async function moveDeployment(): Promise<void> {
 
   const onMember = { cluster: "member2", namespace: "shop", name: "web" };
   await fleet.client.patch(Deployment, onMember, { spec: { replicas: 9 } }, { type: "merge" });
+  await fleet.run(MINUTE_MS);
+  await patch(Deployment, "web", { metadata: { labels: { [RETAIN_REPLICAS]: "true" } } });
+  await fleet.run(MINUTE_MS);
+  await fleet.client.patch(Deployment, onMember, { spec: { replicas: 9 } }, { type: "merge" });
+  await fleet.run(MINUTE_MS);
+  await patch(Deployment, "web", { metadata: { labels: { [RETAIN_REPLICAS]: null } } });
   await fleet.run(MINUTE_MS);
   await patch(Deployment, "web", { metadata: { annotations: { "flotilla.dev/unmanaged": "member3" } } });
   await fleet.run(MINUTE_MS);
