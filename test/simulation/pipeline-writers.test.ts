@@ -219,6 +219,17 @@ async function releaseCloneSet(): Promise<void> {
   await fleet.run(MINUTE_MS);
   await patch(CloneSet, "cart", { spec: { updateStrategy: { partition: 4 } } });
   await fleet.run(MINUTE_MS);
+  const keepImage = `function Retain(desiredObj, observedObj)
+    desiredObj.spec.template.spec.containers[1].image = observedObj.spec.template.spec.containers[1].image
+    return desiredObj
+  end`;
+  await patch(ResourceInterpreterCustomization, "mine", {
+    spec: { customizations: { retention: { luaScript: keepImage } } },
+  });
+  await patch(CloneSet, "cart", {
+    spec: { template: { spec: { containers: [{ name: "cart", image: "cart:kept" }] } } },
+  });
+  await fleet.run(MINUTE_MS);
   const failing = { statusReflection: { luaScript: "function ReflectStatus(observedObj) error('broken') end" } };
   await patch(ResourceInterpreterCustomization, "mine", { spec: { customizations: { retention: null, ...failing } } });
   await fleet.run(MINUTE_MS);

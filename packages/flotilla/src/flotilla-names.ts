@@ -88,6 +88,8 @@ export const INTERPRETED = "Interpreted";
  */
 /** The condition of a Work whose member decides how many replicas its object has. */
 export const REPLICAS_LEFT = "ReplicasLeft";
+/** The condition of a Work whose member keeps images by a user's Retain rule; its message names them. */
+export const RELEASE_LEFT = "ReleaseLeft";
 export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";

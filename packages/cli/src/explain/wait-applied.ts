@@ -18,10 +18,19 @@ import { capitalised, FlotillaError, sleep, textOf, objectOf } from "@flotilla/b
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { heldPods, RELEASED, REPLICAS_LEFT, RUN_FAILED, runsToCompletion, whyUnhealthy } from "@flotilla/flotilla";
+import {
+  heldPods,
+  RELEASE_LEFT,
+  RELEASED,
+  REPLICAS_LEFT,
+  RUN_FAILED,
+  runsToCompletion,
+  whyUnhealthy,
+} from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
+import { mayKeep } from "../health/kept-releases.ts";
 import { isLeftByPolicy } from "../health/lost-targets.ts";
 import { readDataReason } from "../members/data-reason.ts";
 import { createDiscovery } from "../members/discovery.ts";
@@ -89,7 +98,7 @@ interface Standing {
   replicas?: number | undefined;
 }
 
-type Final = "run" | "release";
+type Final = "run" | "release" | "kept";
 
 const POLL_MS = 500;
 const MAX_LISTED = 5;
@@ -128,6 +137,11 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       throw new FlotillaError(
         "ReleaseFailed",
         `${await renderWaiting(failed, tools)}. Correct the template, or continue with 'flotilla rollout retry'; 'flotilla rollout status' has the details`,
+      );
+    if (failed.some(({ final }) => final === "kept"))
+      throw new FlotillaError(
+        "ReleaseFailed",
+        `${await renderWaiting(failed, tools)}. If the hub should decide the images, remove them from the rule; run 'flotilla why' for details`,
       );
     if (failed.length > 0)
       throw new FlotillaError(
@@ -312,6 +326,8 @@ async function templateProgress(
     return [{ cluster: HUB, reason: left }, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
+  const kept = await keptReason(template, binding, stands, tools);
+  if (kept !== undefined) return [...stands, { cluster: HUB, reason: kept, final: "kept" }];
   if (await isHealthyOnHub(template, interpreter)) return stands;
   const decided = await withMembersReplicas(template, binding, stands, tools);
   return decided !== undefined && (await isHealthyOnHub(decided, interpreter))
@@ -339,6 +355,22 @@ async function withMembersReplicas(
   const replicas = stands.reduce((sum, stand) => sum + (stand.replicas ?? 0), 0);
   const { spec } = template as { spec?: object };
   return { ...template, spec: { ...spec, replicas } } as Template;
+}
+
+/** A rule that keeps images keeps them for ever. */
+async function keptReason(
+  template: Template,
+  binding: DeepReadonly<ResourceBinding>,
+  stands: readonly ClusterProgress[],
+  { client, asking }: WaitTools,
+): Promise<string | undefined> {
+  if (!mayKeep(binding)) return undefined;
+  const reasons = stands.map(async ({ cluster }) => {
+    const work = await readWork(client, template, cluster, asking.signal);
+    const left = work === "forbidden" ? undefined : findCondition(work?.status?.conditions, RELEASE_LEFT);
+    return left?.status === "True" ? [`${cluster} does not run this version: ${left.message}`] : [];
+  });
+  return (await Promise.all(reasons)).flat().slice(0, MAX_LISTED).join("; ") || undefined;
 }
 
 const isLeftToMember = (work: Awaited<ReturnType<typeof readWork>>): boolean =>

@@ -144,6 +144,7 @@ export const pipeline: readonly Stage[] = [
       "Work.status.conditions[Drifted]",
       "Work.status.conditions[Managed]",
       "Work.status.conditions[ReplicasLeft]",
+      "Work.status.conditions[ReleaseLeft]",
     ],
   },
   {

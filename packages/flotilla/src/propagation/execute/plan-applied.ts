@@ -15,6 +15,7 @@ import {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
+  RELEASE_LEFT,
   RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
   REPLICAS_LEFT,
@@ -163,8 +164,25 @@ export function planReplicasLeft(work: DeepReadonly<Work>, isLeft: boolean, now:
   );
 }
 
+/** Which images a Retain rule keeps from the member; written only after it did so once. Not a Karmada condition. */
+export function planReleaseLeft(work: DeepReadonly<Work>, kept: string | undefined, now: string): DeepReadonly<Work> {
+  if (kept === undefined && !findCondition(work.status?.conditions, RELEASE_LEFT)) return work;
+  return withNext(
+    work,
+    kept === undefined
+      ? {
+          type: RELEASE_LEFT,
+          status: "False",
+          reason: "AsAsked",
+          message: "The member's object has the images of the Work",
+        }
+      : { type: RELEASE_LEFT, status: "True", reason: "RetainRule", message: kept },
+    now,
+  );
+}
+
 /** The conditions that execute writes. */
-const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED, REPLICAS_LEFT];
+const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED, REPLICAS_LEFT, RELEASE_LEFT];
 
 /** Whether only the parts of the status changed that reflect writes: they do not affect what is applied. */
 export function isReflection(before: DeepReadonly<Work> | undefined, now: DeepReadonly<Work>): boolean {
