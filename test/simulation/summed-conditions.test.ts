@@ -124,7 +124,7 @@ test("a Pod on the hub is Ready once it is so on every member, 'flotilla wait' e
     spec: { containers: [{ name: "web", image: "web:1" }] },
   };
 
-  await fleet.client.create(Pod, "hub", pod as unknown as Pod);
+  await fleet.client.create(Pod, "hub", pod);
   await fleet.run(10_000);
   const waited = runCommand(fleet, "wait", "pod/web", "-n", "shop", "--timeout", "5s");
   await fleet.run(10_000);

@@ -12,7 +12,7 @@ import { autoscalerOf, replicasOf, REPLICAS_LEFT, worksOf } from "@flotilla/flot
 import type { FleetPlan, MemberChange } from "@flotilla/flotilla";
 import { RETAIN_REPLICAS } from "@flotilla/karmada";
 import { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
-import { keptPods, partitionOf } from "@flotilla/openkruise";
+import { partitionOf } from "@flotilla/openkruise";
 import { ask } from "../members/ask.ts";
 import { askEach } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
@@ -95,8 +95,8 @@ const withHeldPods = (plan: FleetPlan, changes: readonly MemberChange[]): Member
       isConditionTrue(before?.status?.conditions, REPLICAS_LEFT) &&
       typeof pods === "number" &&
       pods > 0 &&
-      partition !== undefined &&
-      keptPods(partition, pods) >= pods;
+      typeof partition === "number" &&
+      partition >= pods;
     return isHeld
       ? withNote(
           change,

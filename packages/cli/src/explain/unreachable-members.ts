@@ -51,7 +51,8 @@ export async function withUnreachable(
 
 /** What is planned with the hub's view of the members, which is older than this look at them. */
 const unnoticedText = (names: readonly string[]): string =>
-  `the hub has not noticed yet that ${nameMembers(names)} ${names.length === 1 ? "does" : "do"} not respond: once it has, other members may get larger parts of a partition or a budget than shown`;
+  `the hub has not noticed yet that ${nameMembers(names)} ${names.length === 1 ? "does" : "do"} not respond: ` +
+  "once it has, other members may get larger parts of a partition or a budget than shown";
 
 /** A plan says what controllers would do; where none run, nothing reaches the members. */
 export async function warnOfMissingControllers(

@@ -6,14 +6,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
-import {
-  pickFields,
-  podDependencies,
-  replaceStatus,
-  reportedStatuses,
-  statusOf,
-  sumOf,
-} from "@flotilla/kubernetes";
+import { pickFields, podDependencies, replaceStatus, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";
 import { stayingOf } from "../divide/counted-pods.ts";
 import { divideParallelism } from "../imagepulljob/imagepulljob-interpreter.ts";

@@ -133,10 +133,10 @@ export function createWorkReports({ hub, status, events, recorder }: WorkReports
     },
 
     left({ work, key, now }, attempts) {
-      const isLeft = attempts.some(({ attempt }) => "leavesReplicas" in attempt && attempt.leavesReplicas);
+      const isLeft = attempts.some(({ attempt }) => "leavesReplicas" in attempt && attempt.leavesReplicas === true);
       const kept = attempts.find(({ keptImages }) => keptImages !== undefined)?.keptImages;
       const plan = (newest: DeepReadonly<Work>): DeepReadonly<Work> =>
-        planReleaseLeft(planReplicasLeft(newest, isLeft === true, now), kept, now);
+        planReleaseLeft(planReplicasLeft(newest, isLeft, now), kept, now);
       if (plan(work) !== work) status.set(key, "left", plan);
     },
 
