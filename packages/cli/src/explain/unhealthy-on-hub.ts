@@ -13,7 +13,7 @@ import { objectOf } from "@flotilla/base";
 type Template = DeepReadonly<KubernetesObject>;
 type Binding = DeepReadonly<ResourceBinding>;
 
-interface SeenCopy {
+export interface SeenCopy {
   cluster: string;
   /** Unset if the copy has none, or could not be read. */
   replicas?: number | undefined;

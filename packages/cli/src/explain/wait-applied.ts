@@ -2,15 +2,7 @@
  * Waits until members have the applied objects and are healthy: each member's copy is read there, and for copies that
  * cannot be read, the hub's status is used.
  */
-import {
-  findCondition,
-  formatApiVersion,
-  gvkOf,
-  HUB,
-  isConditionTrue,
-  objectTitle,
-  parseApiVersion,
-} from "@flotilla/apimachinery";
+import { findCondition, formatApiVersion, gvkOf, HUB, objectTitle, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { bindingName, ClusterResourceBinding, ResourceBinding, TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { ManifestWork, ManifestWorkReplicaSet } from "@flotilla/ocm";
@@ -18,19 +10,10 @@ import { capitalised, FlotillaError, sleep, textOf, objectOf } from "@flotilla/b
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import {
-  heldPods,
-  RELEASE_LEFT,
-  RELEASED,
-  REPLICAS_LEFT,
-  RUN_FAILED,
-  runsToCompletion,
-  whyUnhealthy,
-} from "@flotilla/flotilla";
+import { heldPods, RELEASED, RUN_FAILED, runsToCompletion, whyUnhealthy } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
-import { mayKeep } from "../health/kept-releases.ts";
 import { isLeftByPolicy } from "../health/lost-targets.ts";
 import { readDataReason } from "../members/data-reason.ts";
 import { createDiscovery } from "../members/discovery.ts";
@@ -40,9 +23,9 @@ import type { Failure } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { readOneObject } from "../members/read-objects.ts";
-import { readWork } from "../members/read-work.ts";
 import { runProgress } from "../members/run-progress.ts";
-import { leftReason, otherReplicas, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
+import { keptReason, withMembersReplicas } from "./members-decide.ts";
+import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
 import { isOf } from "./is-of-kind.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
@@ -326,10 +309,11 @@ async function templateProgress(
     return [{ cluster: HUB, reason: left }, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
-  const kept = await keptReason(template, binding, stands, tools);
+  const deps = { client, signal: asking.signal };
+  const kept = await keptReason(template, binding, stands, deps);
   if (kept !== undefined) return [...stands, { cluster: HUB, reason: kept, final: "kept" }];
   if (await isHealthyOnHub(template, interpreter)) return stands;
-  const decided = await withMembersReplicas(template, binding, stands, tools);
+  const decided = await withMembersReplicas(template, binding, stands, { ...deps, interpreter });
   return decided !== undefined && (await isHealthyOnHub(decided, interpreter))
     ? stands
     : [...stands, { cluster: HUB, reason: unhealthyOnHub(template, binding, stands, interpreter) }];
@@ -337,44 +321,6 @@ async function templateProgress(
 
 const isHealthyOnHub = async (template: Template, { health }: Pick<Interpreter, "health">): Promise<boolean> =>
   (await health(template)) === "Healthy" || (isObserved(template) && heldPods(template) !== undefined);
-
-/**
- * The template with the replicas that its members have, where they decide them: an autoscaler there scales the copy, or
- * the label leaves them to the members. Undefined where another cause is known.
- */
-async function withMembersReplicas(
-  template: Template,
-  binding: DeepReadonly<ResourceBinding>,
-  stands: readonly ClusterProgress[],
-  { client, asking, interpreter }: WaitTools,
-): Promise<Template | undefined> {
-  if (interpreter.ownerOf("retain", template) !== undefined) return undefined;
-  const others = otherReplicas(binding, stands);
-  const works = await Promise.all(others.map(({ cluster }) => readWork(client, template, cluster, asking.signal)));
-  if (works.length === 0 || !works.every(isLeftToMember)) return undefined;
-  const replicas = stands.reduce((sum, stand) => sum + (stand.replicas ?? 0), 0);
-  const { spec } = template as { spec?: object };
-  return { ...template, spec: { ...spec, replicas } } as Template;
-}
-
-/** A rule that keeps images keeps them for ever. */
-async function keptReason(
-  template: Template,
-  binding: DeepReadonly<ResourceBinding>,
-  stands: readonly ClusterProgress[],
-  { client, asking }: WaitTools,
-): Promise<string | undefined> {
-  if (!mayKeep(binding)) return undefined;
-  const reasons = stands.map(async ({ cluster }) => {
-    const work = await readWork(client, template, cluster, asking.signal);
-    const left = work === "forbidden" ? undefined : findCondition(work?.status?.conditions, RELEASE_LEFT);
-    return left?.status === "True" ? [`${cluster} does not run this version: ${left.message}`] : [];
-  });
-  return (await Promise.all(reasons)).flat().slice(0, MAX_LISTED).join("; ") || undefined;
-}
-
-const isLeftToMember = (work: Awaited<ReturnType<typeof readWork>>): boolean =>
-  work !== undefined && work !== "forbidden" && isConditionTrue(work.status?.conditions, REPLICAS_LEFT);
 
 /** The last success says nothing about the generation that is to be scheduled. */
 function unscheduledReason(binding: DeepReadonly<ResourceBinding>): string {
