@@ -1,4 +1,4 @@
-/** `flotilla why` of a workload on which a Retain rule of a user decides. */
+/** Commands on a workload on which a Retain rule of a user decides. */
 import { expect, test } from "vitest";
 import { PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
 import { Deployment, HorizontalPodAutoscaler } from "@flotilla/kubernetes";
@@ -101,4 +101,51 @@ test.each(Object.entries(held))("fewer replicas than asked %s", async (_, { rule
     const text = (await runCommand(fleet, command)).text.replace(/\s+/g, " ");
     expect(/the Retain rule of .*? instead of 3/.exec(text)?.[0], command).toBe(says);
   }
+});
+
+test("a release that no member runs because a Retain rule keeps the image fails 'flotilla wait', and counts no updated pod", async () => {
+  const fleet = endsWithTest(await startTestFleet({ members: ["member1", "member2"], nodes: 1 }));
+  const policy = makePolicy("default/all").selects("apps/v1", "Deployment").weights({ member1: 1, member2: 1 }).build();
+  const key = { cluster: "hub", namespace: "default", name: "web" };
+  const keepsImage = (isKept: boolean): string => `function Retain(desiredObj, observedObj)
+    ${isKept ? "desiredObj.spec.template.spec.containers[1].image = observedObj.spec.template.spec.containers[1].image" : ""}
+    return desiredObj
+  end`;
+  const customizations = (isKept: boolean) => ({ retention: { luaScript: keepsImage(isKept) } });
+  const wait = async (): Promise<unknown> => {
+    const waited = runCommand(fleet, "wait", "deployment/web", "--timeout", "10s").catch(String);
+    await fleet.run(SETTLED_MS);
+    return waited;
+  };
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  await fleet.client.create(Deployment, "hub", makeDeployment("default/web").replicas(4).image("web:1").build());
+  await fleet.run(SETTLED_MS);
+  await fleet.client.create(ResourceInterpreterCustomization, "hub", {
+    apiVersion: "config.karmada.io/v1alpha1",
+    kind: "ResourceInterpreterCustomization",
+    metadata: { name: "one" },
+    spec: { target: { apiVersion: "apps/v1", kind: "Deployment" }, customizations: customizations(true) },
+  });
+  await fleet.run(SETTLED_MS);
+  expect(await wait()).toMatchObject({ code: 0 });
+
+  const template = { spec: { containers: [{ name: "web", image: "web:2" }] } };
+  await fleet.client.patch(Deployment, key, { spec: { template } }, { type: "merge" });
+  await fleet.run(SETTLED_MS);
+  const stopped = await wait();
+  const updated = (await fleet.client.get(Deployment, key)).status?.updatedReplicas;
+  await fleet.client.patch(
+    ResourceInterpreterCustomization,
+    { cluster: "hub", name: "one" },
+    { spec: { customizations: customizations(false) } },
+    { type: "merge" },
+  );
+  await fleet.run(SETTLED_MS);
+
+  expect(stopped).toContain(
+    "member1 does not run this version: the Retain rule of ResourceInterpreterCustomization one keeps images of the member: web is web:1 instead of web:2",
+  );
+  expect(updated).toBeUndefined();
+  expect(await wait()).toMatchObject({ code: 0 });
+  expect((await fleet.client.get(Deployment, key)).status?.updatedReplicas).toBe(4);
 });

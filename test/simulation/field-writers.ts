@@ -52,6 +52,7 @@ const STAGE_OF_OWNER: Readonly<Record<string, string>> = {
   dispatching: "execute",
   drift: "execute",
   "drift-over": "execute",
+  left: "execute",
   managed: "execute",
   MemberDecides: "dispatch",
   PodsFound: "dispatch",

@@ -367,6 +367,38 @@ test("a finished BroadcastJob does not run on a member that joins, and the hub c
   expect(summariseWorkload(binding)).toMatchObject({ desired: undefined, run: { succeeded: 6, finished: "Complete" } });
 });
 
+const broadcast: Record<string, { parallelism?: number | string; want: unknown[] }> = {
+  "without a parallelism": { want: [undefined, undefined, undefined] },
+  "with a percentage": { parallelism: "50%", want: ["50%", "50%", "50%"] },
+  "with a number": { parallelism: 5, want: [2, 2, 1] },
+  "with a number that is smaller than that of the members": { parallelism: 2, want: [1, 1, 1] },
+};
+for (const [behaviour, { parallelism, want }] of Object.entries(broadcast)) {
+  test(`a BroadcastJob ${behaviour} runs on every node of every member under a policy that divides`, async () => {
+    const members = ["member1", "member2", "member3"];
+    const policy = makePolicy("shop/jobs")
+      .selects("apps.kruise.io/v1beta1", "BroadcastJob")
+      .weights({ member1: 1, member2: 1, member3: 1 });
+    const fleet = await start(members, policy.build());
+    const runs = countRuns(fleet);
+    const template = { spec: { restartPolicy: "Never", containers: [{ name: "main", image: "seed:1" }] } };
+
+    await fleet.client.create(BroadcastJob, "hub", {
+      apiVersion: "apps.kruise.io/v1beta1",
+      kind: "BroadcastJob",
+      metadata: { name: "seed", namespace: "shop" },
+      spec: { parallelism, template: { ...template, metadata: { annotations: { "sim/run": "1" } } } },
+    } as unknown as BroadcastJob);
+    await fleet.run(MINUTE_MS);
+
+    expect(await runs()).toBe(9);
+    const copies = members.map(async (cluster) => (await fleet.client.get(BroadcastJob, { ...seed, cluster })).spec);
+    const numbers = (await Promise.all(copies)).map((spec) => spec.parallelism);
+    expect(numbers.map((number) => (number === 2 ** 31 - 1 ? undefined : number))).toEqual(want);
+    expect((await fleet.client.get(BroadcastJob, seed)).status).toMatchObject({ desired: 9, succeeded: 9 });
+  });
+}
+
 test("a running divided Job runs all of its completions when the member with the larger share is drained", async () => {
   const policy = makePolicy("shop/jobs").selects("batch/v1", "Job").weights({ member1: 3, member2: 1 }).build();
   const fleet = await start(["member1", "member2", "member3"], policy);

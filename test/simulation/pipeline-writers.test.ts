@@ -10,6 +10,7 @@ import {
   PropagationPolicy,
   ResourceBinding,
   ResourceInterpreterCustomization,
+  RETAIN_REPLICAS,
   WorkloadRebalancer,
 } from "@flotilla/karmada";
 import {
@@ -98,7 +99,7 @@ async function patch<T extends KubernetesObject>(kind: Kind<T>, name: string, ch
 const policyOf = (name: string, apiVersion: string, kind: string) =>
   makePolicy(`shop/${name}`).selects(apiVersion, kind, name).weights({ member1: 1, member2: 1, member3: 1 });
 
-/** A workload with a dependency: every field of a policy, a taint, an unhealthy member, an unmanaged copy, a rebalancing. */
+/** A workload with a dependency: every field of a policy, a taint, an unhealthy member, replicas that a member decides, an unmanaged copy, a rebalancing. */
 async function moveDeployment(): Promise<void> {
   await create(ConfigMap, {
     apiVersion: "v1",
@@ -143,6 +144,12 @@ async function moveDeployment(): Promise<void> {
 
   const onMember = { cluster: "member2", namespace: "shop", name: "web" };
   await fleet.client.patch(Deployment, onMember, { spec: { replicas: 9 } }, { type: "merge" });
+  await fleet.run(MINUTE_MS);
+  await patch(Deployment, "web", { metadata: { labels: { [RETAIN_REPLICAS]: "true" } } });
+  await fleet.run(MINUTE_MS);
+  await fleet.client.patch(Deployment, onMember, { spec: { replicas: 9 } }, { type: "merge" });
+  await fleet.run(MINUTE_MS);
+  await patch(Deployment, "web", { metadata: { labels: { [RETAIN_REPLICAS]: null } } });
   await fleet.run(MINUTE_MS);
   await patch(Deployment, "web", { metadata: { annotations: { "flotilla.dev/unmanaged": "member3" } } });
   await fleet.run(MINUTE_MS);
@@ -211,6 +218,17 @@ async function releaseCloneSet(): Promise<void> {
   } as unknown as ResourceInterpreterCustomization);
   await fleet.run(MINUTE_MS);
   await patch(CloneSet, "cart", { spec: { updateStrategy: { partition: 4 } } });
+  await fleet.run(MINUTE_MS);
+  const keepImage = `function Retain(desiredObj, observedObj)
+    desiredObj.spec.template.spec.containers[1].image = observedObj.spec.template.spec.containers[1].image
+    return desiredObj
+  end`;
+  await patch(ResourceInterpreterCustomization, "mine", {
+    spec: { customizations: { retention: { luaScript: keepImage } } },
+  });
+  await patch(CloneSet, "cart", {
+    spec: { template: { spec: { containers: [{ name: "cart", image: "cart:kept" }] } } },
+  });
   await fleet.run(MINUTE_MS);
   const failing = { statusReflection: { luaScript: "function ReflectStatus(observedObj) error('broken') end" } };
   await patch(ResourceInterpreterCustomization, "mine", { spec: { customizations: { retention: null, ...failing } } });

@@ -1,12 +1,13 @@
 /** Conditions of members on the hub's object, so that `kubectl wait --for=condition=…` works there. */
 import { expect, test } from "vitest";
 import { OverridePolicy, PropagationPolicy, ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { Deployment, Job, Namespace } from "@flotilla/kubernetes";
+import { Deployment, Job, Namespace, Pod } from "@flotilla/kubernetes";
 import { CloneSet } from "@flotilla/openkruise";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
+import { runCommand } from "./run-command.ts";
 
 const MINUTE_MS = 60_000;
 const web = { cluster: "hub", namespace: "shop", name: "web" };
@@ -110,6 +111,33 @@ test("a CloneSet on the hub has the Progressing condition of its members", async
   await fleet.run(10_000);
 
   expect(shown(await fleet.client.get(CloneSet, web))).toEqual(["Progressing=True CloneSetAvailable"]);
+});
+
+test("a Pod on the hub is Ready once it is so on every member, 'flotilla wait' ends, and nothing more is written", async () => {
+  const fleet = await start();
+  const policy = makePolicy("shop/pods").selects("v1", "Pod").build();
+  await fleet.client.create(PropagationPolicy, "hub", policy);
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { namespace: "shop", name: "web" },
+    spec: { containers: [{ name: "web", image: "web:1" }] },
+  };
+
+  await fleet.client.create(Pod, "hub", pod);
+  await fleet.run(10_000);
+  const waited = runCommand(fleet, "wait", "pod/web", "-n", "shop", "--timeout", "5s");
+  await fleet.run(10_000);
+  const first = await fleet.client.get(Pod, web);
+  await fleet.run(MINUTE_MS);
+
+  expect(await waited).toMatchObject({ code: 0 });
+  expect(first.status?.conditions).toContainEqual({
+    type: "Ready",
+    status: "True",
+    lastTransitionTime: expect.stringMatching(/Z$/) as unknown,
+  });
+  expect((await fleet.client.get(Pod, web)).metadata.resourceVersion).toBe(first.metadata.resourceVersion);
 });
 
 test("a user's AggregateStatus rule decides the whole status: no condition is added", async () => {

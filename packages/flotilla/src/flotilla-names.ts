@@ -86,6 +86,10 @@ export const INTERPRETED = "Interpreted";
  * execute, Karmada's reason why a Work is not applied: the member rejected it, or the hub did not send it (a rule failed,
  * or the member has an object of that name that the hub does not manage).
  */
+/** The condition of a Work whose member decides how many replicas its object has. */
+export const REPLICAS_LEFT = "ReplicasLeft";
+/** The condition of a Work whose member keeps images by a user's Retain rule; its message names them. */
+export const RELEASE_LEFT = "ReleaseLeft";
 export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";

@@ -2,16 +2,17 @@
  * Shows a plan as it ends on members that decide the replicas of an object themselves: an autoscaler there scales it, or
  * its label says that the member's replicas stay.
  */
-import { gvkOf, HUB, isNotFound } from "@flotilla/apimachinery";
+import { gvkOf, HUB, isConditionTrue, isNotFound } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { messageOf } from "@flotilla/base";
+import { isObject, messageOf } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import { resourcePath } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { autoscalerOf, replicasOf, worksOf } from "@flotilla/flotilla";
+import { autoscalerOf, replicasOf, REPLICAS_LEFT, worksOf } from "@flotilla/flotilla";
 import type { FleetPlan, MemberChange } from "@flotilla/flotilla";
 import { RETAIN_REPLICAS } from "@flotilla/karmada";
 import { HorizontalPodAutoscaler } from "@flotilla/kubernetes";
+import { partitionOf } from "@flotilla/openkruise";
 import { ask } from "../members/ask.ts";
 import { askEach } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
@@ -35,7 +36,7 @@ export async function withAutoscaled(
   planned: PlanChanges,
   deps: Dependencies,
 ): Promise<PlanChanges & { notes: string[] }> {
-  const announced = withScalers(plan, planned.changes);
+  const announced = withHeldPods(plan, withScalers(plan, planned.changes));
   const scaled = announced.filter(
     ({ action, fields }) => action === "update" && fields.some(({ path }) => path === REPLICAS),
   );
@@ -79,6 +80,28 @@ const withScalers = (plan: FleetPlan, changes: readonly MemberChange[]): MemberC
     const { scaleTargetRef } = (copyOf(plan, change) as DeepReadonly<HorizontalPodAutoscaler> | undefined)?.spec ?? {};
     return scaleTargetRef
       ? withNote(change, `it decides the replicas of ${scaleTargetRef.kind} ${scaleTargetRef.name} there`)
+      : change;
+  });
+
+/** A partition is divided by shares: a member that decided to have fewer pods may update none. */
+const withHeldPods = (plan: FleetPlan, changes: readonly MemberChange[]): MemberChange[] =>
+  changes.map((change) => {
+    const { before, after } = worksOf(plan, change);
+    const reported = before?.status?.manifestStatuses?.[0]?.status;
+    const pods = isObject(reported) ? reported["replicas"] : undefined;
+    const copy = after?.spec.workload?.manifests?.[0];
+    const partition = copy && partitionOf(copy as unknown as KubernetesObject);
+    const isHeld =
+      isConditionTrue(before?.status?.conditions, REPLICAS_LEFT) &&
+      typeof pods === "number" &&
+      pods > 0 &&
+      typeof partition === "number" &&
+      partition >= pods;
+    return isHeld
+      ? withNote(
+          change,
+          `the member decided to run ${pods} pod${pods === 1 ? "" : "s"}, fewer than its share: the partition ${partition} updates none of them`,
+        )
       : change;
   });
 

@@ -13,7 +13,7 @@ import { objectOf } from "@flotilla/base";
 type Template = DeepReadonly<KubernetesObject>;
 type Binding = DeepReadonly<ResourceBinding>;
 
-interface SeenCopy {
+export interface SeenCopy {
   cluster: string;
   /** Unset if the copy has none, or could not be read. */
   replicas?: number | undefined;
@@ -61,6 +61,20 @@ function unplacedReason({ status }: Binding): string | undefined {
   return (scheduled?.status === "False" && scheduled.message) || undefined;
 }
 
+/** The copies that have other replicas than were placed there. */
+export function otherReplicas(
+  { spec }: Pick<Binding, "spec">,
+  copies: readonly SeenCopy[],
+): { cluster: string; text: string }[] {
+  const placed = new Map(spec.clusters?.map(({ name, replicas }) => [name, replicas]));
+  return copies.flatMap(({ cluster, replicas }) => {
+    const wanted = placed.get(cluster);
+    return replicas === undefined || wanted === undefined || replicas === wanted
+      ? []
+      : [{ cluster, text: `${replicas} instead of ${wanted}` }];
+  });
+}
+
 /** Retain rules, autoscalers on members and override policies decide the replicas of a copy after the hub. */
 function otherReplicasReason(
   { metadata: { labels } }: Template,
@@ -68,13 +82,7 @@ function otherReplicasReason(
   copies: readonly SeenCopy[],
   { ownerOf }: Pick<Interpreter, "ownerOf">,
 ): string | undefined {
-  const placed = new Map(spec.clusters?.map(({ name, replicas }) => [name, replicas]));
-  const other = copies.flatMap(({ cluster, replicas }) => {
-    const wanted = placed.get(cluster);
-    return replicas === undefined || wanted === undefined || replicas === wanted
-      ? []
-      : [{ cluster, text: `${replicas} instead of ${wanted}` }];
-  });
+  const other = otherReplicas({ spec }, copies);
   if (other.length === 0) return undefined;
   const where = Array.from(
     Map.groupBy(other, ({ text }) => text),

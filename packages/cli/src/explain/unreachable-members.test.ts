@@ -35,6 +35,9 @@ test("a changed member that does not respond is reported with the reason", async
   const plan = await withUnreachable(planFor("member1", "member2"), [], { ...asking, client });
 
   expect(plan.unreachable).toEqual([{ cluster: "member2", reason: "cut off" }]);
+  expect(plan.notes).toEqual([
+    "the hub has not noticed yet that member2 does not respond: once it has, other members may get larger parts of a partition or a budget than shown",
+  ]);
   expect(renderPlan(plan)).toContain("Unreachable; these changes wait until the members are back:\n  member2: cut off");
 });
 

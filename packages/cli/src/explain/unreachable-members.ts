@@ -6,6 +6,7 @@ import type { Clock } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { missingControllers } from "../health/controllers-state.ts";
 import type { ControllersQuestion } from "../health/controllers-state.ts";
+import { nameMembers } from "../health/name-members.ts";
 import { ask } from "../members/ask.ts";
 import { askEach } from "../members/each-place.ts";
 import { findPlaces } from "../members/members-places.ts";
@@ -36,15 +37,22 @@ export async function withUnreachable(
     signal,
     (place) => ask({ client, clock, responseTimeoutMs: TIMEOUT_MS, signal }, place, "/version"),
   );
-  const silent = asked.failures
-    .filter(({ isAway }) => isAway)
-    .map(({ place, reason }) => ({ cluster: place.name, reason }));
+  const away = asked.failures.filter(({ isAway }) => isAway);
+  const silent = away.map(({ place, reason }) => ({ cluster: place.name, reason }));
+  const unnoticed = away.flatMap(({ place }) => (place.unready === undefined ? [place.name] : []));
   const unresponsive = places
     .filter(isPull)
     .flatMap(({ name, unready }) => (unready === undefined ? [] : [{ cluster: name, reason: unready }]));
   const unreachable = [...silent, ...unresponsive];
-  return unreachable.length === 0 ? plan : { ...plan, unreachable };
+  if (unreachable.length === 0) return plan;
+  const notes = unnoticed.length === 0 ? plan.notes : [...plan.notes, unnoticedText(unnoticed)];
+  return { ...plan, notes, unreachable };
 }
+
+/** What is planned with the hub's view of the members, which is older than this look at them. */
+const unnoticedText = (names: readonly string[]): string =>
+  `the hub has not noticed yet that ${nameMembers(names)} ${names.length === 1 ? "does" : "do"} not respond: ` +
+  "once it has, other members may get larger parts of a partition or a budget than shown";
 
 /** A plan says what controllers would do; where none run, nothing reaches the members. */
 export async function warnOfMissingControllers(

@@ -24,6 +24,7 @@ import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { readOneObject } from "../members/read-objects.ts";
 import { runProgress } from "../members/run-progress.ts";
+import { keptReason, withMembersReplicas } from "./members-decide.ts";
 import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
 import { isOf } from "./is-of-kind.ts";
 
@@ -80,7 +81,7 @@ interface Standing {
   replicas?: number | undefined;
 }
 
-type Final = "run" | "release";
+type Final = "run" | "release" | "kept";
 
 const POLL_MS = 500;
 const MAX_LISTED = 5;
@@ -119,6 +120,11 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       throw new FlotillaError(
         "ReleaseFailed",
         `${await renderWaiting(failed, tools)}. Correct the template, or continue with 'flotilla rollout retry'; 'flotilla rollout status' has the details`,
+      );
+    if (failed.some(({ final }) => final === "kept"))
+      throw new FlotillaError(
+        "ReleaseFailed",
+        `${await renderWaiting(failed, tools)}. If the hub should decide the images, remove them from the rule; run 'flotilla why' for details`,
       );
     if (failed.length > 0)
       throw new FlotillaError(
@@ -303,11 +309,18 @@ async function templateProgress(
     return [{ cluster: HUB, reason: left }, ...stands.filter(({ reason }) => reason !== undefined)];
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
-  return (await interpreter.health(template)) === "Healthy" ||
-    (isObserved(template) && heldPods(template) !== undefined)
+  const deps = { client, signal: asking.signal };
+  const kept = await keptReason(template, binding, stands, deps);
+  if (kept !== undefined) return [...stands, { cluster: HUB, reason: kept, final: "kept" }];
+  if (await isHealthyOnHub(template, interpreter)) return stands;
+  const decided = await withMembersReplicas(template, binding, stands, { ...deps, interpreter });
+  return decided !== undefined && (await isHealthyOnHub(decided, interpreter))
     ? stands
     : [...stands, { cluster: HUB, reason: unhealthyOnHub(template, binding, stands, interpreter) }];
 }
+
+const isHealthyOnHub = async (template: Template, { health }: Pick<Interpreter, "health">): Promise<boolean> =>
+  (await health(template)) === "Healthy" || (isObserved(template) && heldPods(template) !== undefined);
 
 /** The last success says nothing about the generation that is to be scheduled. */
 function unscheduledReason(binding: DeepReadonly<ResourceBinding>): string {

@@ -102,6 +102,36 @@ test("a finding has the line of the file, even after other documents", async () 
   ]);
 });
 
+const parallelisms: Record<string, { parallelism: string; placement: string; want: string[] }> = {
+  "a percentage that each cluster applies to its own nodes": {
+    parallelism: "50%",
+    placement: "{ replicaScheduling: { replicaSchedulingType: Divided } }",
+    want: ["PropagationPolicy shop/web propagates it to every matching member, and each runs 50% at a time"],
+  },
+  "a number that each cluster gets as written": {
+    parallelism: "5",
+    placement: "{}",
+    want: ["PropagationPolicy shop/web propagates it to every matching member, and each runs 5 at a time"],
+  },
+  "no number that the policy divides": {
+    parallelism: "5",
+    placement: "{ replicaScheduling: { replicaSchedulingType: Divided } }",
+    want: [],
+  },
+};
+for (const [behaviour, { parallelism, placement, want }] of Object.entries(parallelisms)) {
+  test(`the parallelism of a BroadcastJob: lint finds ${behaviour}`, async () => {
+    const { name, text } = fixture("kruise-parallelism.bad.yaml");
+    const changed = text
+      .replace("parallelism: 5", `parallelism: ${parallelism}`)
+      .replace(/placement:\n.*/, `placement: ${placement}`);
+
+    const { findings } = await lint([{ name, text: changed }], ["kruise-parallelism"]);
+
+    expect(findings.map(({ message }) => message)).toEqual(want);
+  });
+}
+
 test("a finding inside a ManifestWork has the line of the work's file", async () => {
   const { findings } = await lint([fixture("kruise-partition-count.bad.yaml")], ["kruise-partition-count"]);
 

@@ -2,13 +2,13 @@
  * Whether a member has the data of a ConfigMap or Secret. These kinds have no generation, so a copy does not show from
  * which version of its template it was made; its Work does, unless an override policy changes the data.
  */
-import { HUB, isForbidden } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
-import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES, executionNamespace, Work, workName } from "@flotilla/karmada";
+import { APPLIED_CLUSTER_OVERRIDES, APPLIED_OVERRIDES } from "@flotilla/karmada";
+import type { Work } from "@flotilla/karmada";
+import { readWork } from "./read-work.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
@@ -21,18 +21,8 @@ export async function readDataReason(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (template.metadata.generation !== undefined || equalJson(dataOf(template), dataOf(copy))) return undefined;
-  const { namespace, name } = template.metadata;
-  const key = {
-    cluster: HUB,
-    namespace: executionNamespace(cluster),
-    name: workName(template.kind, name, namespace ?? ""),
-  };
-  try {
-    return dataReason(template, await find(client, Work, key, { signal }), copy);
-  } catch (error) {
-    if (isForbidden(error)) return undefined;
-    throw error;
-  }
+  const work = await readWork(client, template, cluster, signal);
+  return work === "forbidden" ? undefined : dataReason(template, work, copy);
 }
 
 /** Pure. */

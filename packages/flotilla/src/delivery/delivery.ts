@@ -88,6 +88,8 @@ export type ApplyOutcome =
       drift?: readonly FieldDrift[];
       /** It existed without our marks, and is ours now. */
       isAdopted?: true | undefined;
+      /** The member decides its replicas: it has another number than the manifest. */
+      leavesReplicas?: true | undefined;
     }
   /** It exists, is not ours, and `adopt` is off. Nothing was written. */
   | { result: "conflict"; message: string }

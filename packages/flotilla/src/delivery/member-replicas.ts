@@ -41,7 +41,7 @@ async function isAutoscaled(access: MemberAccess, { kind, manifest, policy, sign
   }
 }
 
-function replicasOf(object: Manifest): number | undefined {
+export function replicasOf(object: Manifest): number | undefined {
   const { spec } = object as { spec?: unknown };
   const replicas = isObject(spec) && Object.hasOwn(spec, "replicas") ? spec["replicas"] : undefined;
   return typeof replicas === "number" ? replicas : undefined;

@@ -12,7 +12,7 @@ import { findDifferences } from "./find-differences.ts";
 import { digestOf, isSameDelivery, RELEASED_FROM } from "./marks.ts";
 import { keyIn, readObject } from "./member-access.ts";
 import type { Manifest, MemberAccess, Task } from "./member-access.ts";
-import { retainFromMember } from "./member-replicas.ts";
+import { replicasOf, retainFromMember } from "./member-replicas.ts";
 import { planTakeover } from "./plan-takeover.ts";
 import { planPut } from "./put-object.ts";
 import { withReferences } from "./references.ts";
@@ -53,11 +53,13 @@ export async function changeObject(access: MemberAccess, task: Task, observed: M
   if (mode === "create-only") return keepReferences(access, task, observed);
 
   const retained = await retainFromMember(access, task, observed);
+  const leavesReplicas = replicasOf(retained) !== replicasOf(manifest) || undefined;
   const drift = findDifferences(access, task, retained, observed);
-  if (drift === "settled") return { result: "unchanged", object: observed };
+  if (drift === "settled") return { result: "unchanged", object: observed, leavesReplicas };
   const isDelivered = ownership.hasDelivered(observed);
   const isReport = policy.drift === "report" && isDelivered;
-  if (isReport && isSameDelivery(retained, observed)) return { result: "unchanged", object: observed, drift };
+  if (isReport && isSameDelivery(retained, observed))
+    return { result: "unchanged", object: observed, drift, leavesReplicas };
   policy.beforeRequest?.();
   await policy.beforeWrite?.();
   // A field without an owner is missing because the manifest is new.
@@ -74,6 +76,7 @@ export async function changeObject(access: MemberAccess, task: Task, observed: M
     object,
     drift: isDelivered && reported.length > 0 ? reported : undefined,
     isAdopted: ownership.takeover(observed).isAdopted || undefined,
+    leavesReplicas,
   };
 }
 

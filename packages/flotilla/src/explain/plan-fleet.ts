@@ -1,5 +1,5 @@
 /** Plans what the pipeline would do with a whole snapshot, and how that differs from the existing Works. */
-import { HUB } from "@flotilla/apimachinery";
+import { HUB, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
 import { compareText, isObject, omitZero, defined } from "@flotilla/base";
@@ -23,7 +23,8 @@ import type { FleetSnapshot } from "./snapshot.ts";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 import { targetsOf } from "../propagation/bindings/target-clusters.ts";
 import { rerunNote, runNote } from "./explain-runs.ts";
-import { NAMESPACE_LABEL } from "../flotilla-names.ts";
+import { whyAway } from "../propagation/members/member-away.ts";
+import { MEMBER_UNREACHABLE, NAMESPACE_LABEL } from "../flotilla-names.ts";
 
 export interface FleetPlan {
   /** Sorted by kind, namespace and name. */
@@ -41,9 +42,42 @@ export interface PlanFleetOptions {
 
 /** Reads the snapshot and writes nothing. The same snapshot yields the same plan. */
 export async function planFleet(snapshot: FleetSnapshot, options: PlanFleetOptions): Promise<FleetPlan> {
-  const plan = await planOnce(snapshot, options);
-  const clusters = withDefinitions(snapshot, plan.works);
-  return clusters === snapshot.clusters ? plan : planOnce({ ...snapshot, clusters }, options);
+  const first = await planOnce(snapshot, options);
+  const clusters = withDefinitions(snapshot, first.works);
+  const defined = clusters === snapshot.clusters ? snapshot : { ...snapshot, clusters };
+  const plan = defined === snapshot ? first : await planOnce(defined, options);
+  const works = withUndelivered(defined, plan);
+  return works === defined.works ? plan : planOnce({ ...defined, works }, options);
+}
+
+/**
+ * The Works as they are once the hub has tried to deliver the changes: those for members that are away fail, and dispatch
+ * plans again without these members. The same list if none fails.
+ */
+function withUndelivered({ clusters, works }: FleetSnapshot, plan: FleetPlan): readonly DeepReadonly<Work>[] {
+  const away = new Set(clusters.flatMap((cluster) => (whyAway(cluster) ? [cluster.metadata.name] : [])));
+  if (away.size === 0) return works;
+  const changed = new Set(
+    planChanges(plan).flatMap((change) => {
+      const before = away.has(change.cluster) && change.action === "update" ? worksOf(plan, change).before : undefined;
+      return before && isConditionTrue(before.status?.conditions, "Applied") ? [placeOf(before)] : [];
+    }),
+  );
+  if (changed.size === 0) return works;
+  return works.map((work) => (changed.has(placeOf(work)) ? withFailedDelivery(work) : work));
+}
+
+function withFailedDelivery(work: DeepReadonly<Work>): DeepReadonly<Work> {
+  const failed = {
+    type: "Applied",
+    status: "False",
+    reason: MEMBER_UNREACHABLE,
+    message: "the member is away",
+  } as const;
+  return {
+    ...work,
+    status: { ...work.status, conditions: [...withCondition(work.status?.conditions ?? [], failed, "")] },
+  };
 }
 
 async function planOnce(

@@ -42,7 +42,7 @@ import { createExecution } from "./create-execution.ts";
 import type { Execution } from "./create-execution.ts";
 import { createFailoverController } from "./failover/failover-controller.ts";
 import type { FailoverOptions } from "./failover/failover-controller.ts";
-import { clusterScope, namespacedScope } from "./bindings/binding-scope.ts";
+import { bindingKeyOf, clusterScope, namespacedScope } from "./bindings/binding-scope.ts";
 import type { BindingScope } from "./bindings/binding-scope.ts";
 import { createMatchController } from "./match/match-controller.ts";
 import { createPolicyEvents } from "./match/policy-events.ts";
@@ -264,6 +264,7 @@ function bindingStages(
   const { clientFor, interpreter, events, views, clock } = deps;
   const { clusters, groups, scheduling, templates, worksOf, heldWorksOf, quotaRoom } = views;
   const bindings = deps.informers.of<ResourceBinding>(scope.kind);
+  const works = deps.informers.of(Work);
   const namespaces = deps.informers.of(Namespace);
   const companions = createCompanions({
     templates,
@@ -311,6 +312,14 @@ function bindingStages(
     createEvictionController({
       scope,
       client: clientFor("eviction"),
+      views: {
+        worksOf,
+        getWork: (key) => works.get({ cluster: deps.hub, ...key }),
+        bindingOf: (work) => {
+          const key = bindingKeyOf(scope, deps.hub, work);
+          return key && bindings.get(key);
+        },
+      },
       events: events("flotilla-eviction"),
       recorder: deps.decisions,
       clock,

@@ -143,6 +143,8 @@ export const pipeline: readonly Stage[] = [
       "Work.status.conditions[Dispatching]",
       "Work.status.conditions[Drifted]",
       "Work.status.conditions[Managed]",
+      "Work.status.conditions[ReplicasLeft]",
+      "Work.status.conditions[ReleaseLeft]",
     ],
   },
   {

@@ -37,18 +37,16 @@ export interface ConditionTypes {
 export function reflectConditions(object: DeepReadonly<KubernetesObject>, types: readonly string[]): JsonObject[] {
   const { status } = object as { status?: unknown };
   const found = conditionsIn(isObject(status) ? status : undefined);
-  return types.flatMap((type) =>
-    found
-      .filter((condition) => condition["type"] === type)
-      .map((condition) =>
-        Object.fromEntries(
-          ["type", "status", "reason", "message"].flatMap((field) =>
-            typeof condition[field] === "string" ? [[field, condition[field]]] : [],
-          ),
-        ),
-      ),
-  );
+  return types.flatMap((type) => found.filter((condition) => condition["type"] === type).map(textsIn));
 }
+
+/** Times and generations are the member's own. */
+const textsIn = (condition: JsonObject): JsonObject =>
+  Object.fromEntries(
+    ["type", "status", "reason", "message"].flatMap((field) =>
+      typeof condition[field] === "string" ? [[field, condition[field]]] : [],
+    ),
+  );
 
 export function conditionSums({ everywhere = [], anywhere = [], doneReasons = {} }: ConditionTypes): ConditionSums {
   const types = [...everywhere, ...anywhere];
@@ -84,11 +82,12 @@ interface Report {
   readonly condition: JsonObject | undefined;
 }
 
+/** A kind whose whole status is reported has more in its conditions than is summed. */
 const reportsOf = (items: readonly StatusItem[], type: string): Report[] =>
-  items.map(({ clusterName, status }) => ({
-    cluster: clusterName,
-    condition: conditionsIn(isObject(status) ? status : undefined).find((condition) => condition["type"] === type),
-  }));
+  items.map(({ clusterName, status }) => {
+    const found = conditionsIn(isObject(status) ? status : undefined).find((condition) => condition["type"] === type);
+    return { cluster: clusterName, condition: found && textsIn(found) };
+  });
 
 const valueOf = ({ condition }: Report): string => textOf(condition?.["status"]) || "Unknown";
 

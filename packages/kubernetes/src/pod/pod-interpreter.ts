@@ -3,6 +3,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject, omitZero, defined, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { podDependencies } from "../interpreter/pod-dependencies.ts";
+import { conditionSums } from "../interpreter/summed-conditions.ts";
 import { reportedStatuses, withStatus } from "../interpreter/replica-status.ts";
 import { templateReplicas, type PodTemplateShape } from "../interpreter/workload.ts";
 
@@ -52,6 +53,7 @@ export const podInterpreter: KindInterpreter<Pod> = {
     const initContainerStatuses = statuses.flatMap((status) => containerSummaries(status["initContainerStatuses"]));
     return withStatus(pod, omitEmpty({ phase, containerStatuses, initContainerStatuses }));
   },
+  conditions: conditionSums({ everywhere: ["PodScheduled", "Initialized", "ContainersReady", "Ready"] }),
   isHealthy({ status }) {
     if (!isObject(status)) return false;
     if (status["phase"] === "Succeeded") return true;

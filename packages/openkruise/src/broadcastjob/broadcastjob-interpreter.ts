@@ -1,20 +1,15 @@
 /**
- * OpenKruise BroadcastJob: one pod on every node. Its parallelism counts as replicas when it is a number; a percentage
- * refers to each member's own nodes and is kept, and so is an absent limit.
+ * OpenKruise BroadcastJob: one pod on every node of every member. Karmada counts its parallelism as replicas, so that a
+ * policy that divides would choose as many members as pods may run at once; the others would never run it. Here a number
+ * is divided where the policy divides; a percentage refers to each member's own nodes and is kept, and so is an absent
+ * limit.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
-import {
-  pickFields,
-  podDependencies,
-  replaceStatus,
-  reportedStatuses,
-  statusOf,
-  sumOf,
-  templateReplicas,
-  withSpecField,
-} from "@flotilla/kubernetes";
+import { pickFields, podDependencies, replaceStatus, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";
+import { stayingOf } from "../divide/counted-pods.ts";
+import { divideParallelism } from "../imagepulljob/imagepulljob-interpreter.ts";
 
 interface BroadcastJob extends KubernetesObject {
   spec?: { parallelism?: number | string; template?: PodTemplateShape };
@@ -33,9 +28,10 @@ export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
   kind: "BroadcastJob",
   timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
   isFinished: (status) => finishOf(status) !== "",
-  replicas: ({ spec }) => templateReplicas(isLimited(spec) ? spec.parallelism : 1, spec?.template),
-  reviseReplicas: (job, replicas) =>
-    job.spec?.parallelism !== undefined && !isLimited(job.spec) ? job : withSpecField(job, "parallelism", replicas),
+  divide(job, shares) {
+    const isCopied = !isLimited(job.spec) || stayingOf(shares).every(({ isWhole }) => isWhole);
+    return isCopied ? new Map(stayingOf(shares).map(({ cluster }) => [cluster, job])) : divideParallelism(job, shares);
+  },
   retain(desired, observed) {
     const labels = observed.spec?.template?.metadata?.labels;
     if (!labels) return desired;

@@ -28,7 +28,7 @@ import { RELIST_RETRY_MS } from "../templates/templates.ts";
 import type { Templates } from "../templates/templates.ts";
 import { isFinishedRun } from "../jobs/finished-run.ts";
 import { jobItems, keepCounters } from "../jobs/job-items.ts";
-import { countUpdated, planReleased, withReleaseRevisions } from "./count-release.ts";
+import { countUpdated, planReleased, withoutKept, withReleaseRevisions } from "./count-release.ts";
 import type { ReleaseStandingOf } from "./count-release.ts";
 import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
 import {
@@ -188,7 +188,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         return done;
       }
       const more = jobItems(binding, template, works, now);
-      const summedItems = await sum(template, [...(release ? countUpdated(items, works, release) : items), ...more]);
+      const updated = withoutKept(release ? countUpdated(items, works, release) : items, works);
+      const summedItems = await sum(template, [...updated, ...more]);
       const counted = summedItems && found !== "pending" ? withReleaseRevisions(summedItems, release) : summedItems;
       const sums = counted && deps.interpreter.conditionSums("aggregateStatus", template);
       const awaited = itemsOfTargets(binding, items).filter(({ clusterName }) => !leftAlone.has(clusterName));

@@ -3,7 +3,7 @@
  * member reports how many run the revision of its copy, which a release may have kept, or returned, to an earlier one.
  * Pure.
  */
-import { findCondition, parseApiVersion, withCondition } from "@flotilla/apimachinery";
+import { findCondition, isConditionTrue, parseApiVersion, withCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { clusterNameOf } from "@flotilla/karmada";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
@@ -11,7 +11,7 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { conditionsIn, countOf } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
-import { RELEASE_OBSERVED, RELEASED, STEP_KEEPS } from "../../flotilla-names.ts";
+import { RELEASE_LEFT, RELEASE_OBSERVED, RELEASED, STEP_KEEPS } from "../../flotilla-names.ts";
 
 type Template = DeepReadonly<KubernetesObject> & { readonly status?: unknown };
 
@@ -48,6 +48,19 @@ export function countUpdated(
     if (!release.isCurrent(item.clusterName, step)) return { ...item, status: withoutUpdated(item.status) };
     return isKeeping(step) ? { ...item, status: withKept(item.status) } : item;
   });
+}
+
+/** No pod is updated where a Retain rule keeps the images of the member. */
+export function withoutKept(items: readonly StatusItem[], works: readonly DeepReadonly<Work>[]): readonly StatusItem[] {
+  const kept = new Set(
+    works.flatMap(({ metadata, status }) =>
+      isConditionTrue(status?.conditions, RELEASE_LEFT) ? [clusterNameOf(metadata.namespace ?? "")] : [],
+    ),
+  );
+  if (kept.size === 0) return items;
+  return items.map((item) =>
+    kept.has(item.clusterName) && isObject(item.status) ? { ...item, status: withoutUpdated(item.status) } : item,
+  );
 }
 
 /** Whether a copy has the template of the revision before, and a partition that keeps the pods of the release. */

@@ -9,7 +9,7 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { withoutOlderPods } from "../works/pods-since.ts";
 import { targetsOf } from "../bindings/target-clusters.ts";
 import { clusterNameOf, TEMPLATE_GENERATION } from "@flotilla/karmada";
-import { INTERPRETED, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
+import { INTERPRETED, REPLICAS_LEFT, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -133,8 +133,7 @@ export function planVerdicts(
           apiVersion,
           kind,
           metadata: { name },
-          // An earlier copy may ask for another number.
-          spec: { replicas: isApplied && !isOfEarlierCopy(work, manifest.status) ? target.replicas : undefined },
+          spec: { replicas: isApplied && asksForShare(work, manifest.status) ? target.replicas : undefined },
           status: manifest.status,
         } as KubernetesObject,
         manifest.health,
@@ -143,6 +142,13 @@ export function planVerdicts(
     })
     .toSorted((a, b) => (a.cluster < b.cluster ? -1 : 1));
 }
+
+/**
+ * Whether the member's object asks for the replicas of its share: an earlier copy may ask for another number, and so may
+ * the member's own autoscaler.
+ */
+const asksForShare = (work: DeepReadonly<Work>, status: unknown): boolean =>
+  !isOfEarlierCopy(work, status) && !isConditionTrue(work.status?.conditions, REPLICAS_LEFT);
 
 /** Whether the member's agent has not seen the latest copy: what it reports is about the one before. */
 function isOfEarlierCopy({ spec }: DeepReadonly<Work>, status: unknown): boolean {

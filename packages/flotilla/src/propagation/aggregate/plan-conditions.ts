@@ -49,7 +49,8 @@ export function planConditions(
 function withTime(next: JsonObject, known: readonly JsonObject[], now: string): JsonObject {
   if (next["lastTransitionTime"] !== undefined) return next;
   const before = known.find(({ type }) => type === next["type"]);
-  const isSame = (field: string): boolean => before?.[field] === next[field];
+  // A Pod is stored without empty texts.
+  const isSame = (field: string): boolean => (before?.[field] ?? "") === (next[field] ?? "");
   if (before && ["status", "reason", "message"].every(isSame)) return before;
   const since = isSame("status") ? before?.["lastTransitionTime"] : undefined;
   return { ...next, lastTransitionTime: since ?? now };

@@ -2,18 +2,21 @@
  * Eviction completes graceful eviction tasks: when the resource is healthy on its new clusters, the old copy may be
  * deleted.
  *
- * Reads: `gracefulEvictionTasks`, `clusters` and the status of a binding.
+ * Reads: `gracefulEvictionTasks`, `clusters` and the status of a binding; its Works, and those of what it scales.
  * Writes: removes tasks, or sets a missing creationTimestamp; the record of finished moves.
  * Before: failover, schedule or a user added a task, and schedule chose another cluster. After: dispatch deletes the
  * old Work.
  */
+import { isConditionTrue } from "@flotilla/apimachinery";
+import { clusterNameOf, Work } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { done, unlessChanged } from "@flotilla/controller-runtime";
+import { done, unlessChanged, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, RecordedEvent } from "@flotilla/controller-runtime";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { describeClusters } from "../../decisions/describe-clusters.ts";
+import { bindingKeyOf } from "../bindings/binding-scope.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
 import { APPLICATION_FAILURE, placeInRow } from "../moves/move-pauses.ts";
@@ -21,11 +24,14 @@ import { moveOf, withMoves } from "../moves/move-history.ts";
 import type { Ending } from "../moves/move-history.ts";
 import { resourceOf } from "../bindings/resource-of.ts";
 import { planEvictions, type EvictionsPlan } from "./plan-evictions.ts";
-import { MOVES } from "../../flotilla-names.ts";
+import { scaleTargetsOf } from "./scale-targets.ts";
+import type { ScaleTargetViews } from "./scale-targets.ts";
+import { MOVES, REPLICAS_LEFT } from "../../flotilla-names.ts";
 
 export interface EvictionDependencies {
   scope: BindingScope;
   client: Client;
+  views: ScaleTargetViews;
   events: EventRecorder;
   recorder?: DecisionRecorder | undefined;
   clock: Clock;
@@ -44,6 +50,7 @@ const ENDINGS: Readonly<Record<Ending, string>> = {
 export function createEvictionController({
   scope,
   client,
+  views,
   events,
   recorder,
   clock,
@@ -54,11 +61,26 @@ export function createEvictionController({
     stage: "eviction",
     scope,
     concerns: ({ spec }) => Boolean(spec.gracefulEvictionTasks?.length),
+    watches: [
+      watch(Work, ({ cluster, object, old }) => {
+        if (!old || decidesReplicas(old) === decidesReplicas(object)) return [];
+        const key = bindingKeyOf(scope, cluster, object);
+        return key ? [key] : [];
+      }),
+    ],
 
     async reconcile(binding, { key, log, signal }) {
       if (!binding.spec.gracefulEvictionTasks?.length || binding.metadata.deletionTimestamp) return done;
       const nowMs = clock.now();
-      const plan = planEvictions(binding, timeoutMs, nowMs);
+      const plan = planEvictions(binding, timeoutMs, nowMs, {
+        decidesReplicas: new Set(
+          views
+            .worksOf(binding)
+            .filter(decidesReplicas)
+            .map(({ metadata }) => clusterNameOf(metadata.namespace ?? "") ?? ""),
+        ),
+        scaleTargets: scaleTargetsOf(binding, views),
+      });
       if (plan.tasks !== binding.spec.gracefulEvictionTasks) {
         // The plan is valid for this version only: if the binding changed meanwhile, it is planned again.
         const written = await unlessChanged(
@@ -98,6 +120,8 @@ export function createEvictionController({
     },
   });
 }
+
+const decidesReplicas = ({ status }: DeepReadonly<Work>): boolean => isConditionTrue(status?.conditions, REPLICAS_LEFT);
 
 function withdrawn(cluster: string): RecordedEvent {
   return {

@@ -4,7 +4,8 @@ import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-kar
 import type { ResourceBinding } from "@flotilla/karmada";
 import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
 import { moveOf, movesOf, withMoves } from "../moves/move-history.ts";
-import { planEvictions } from "./plan-evictions.ts";
+import { planEvictions, type EvictionViews } from "./plan-evictions.ts";
+import type { ScaleTarget } from "./scale-targets.ts";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2024-05-01T12:00:00Z");
@@ -55,8 +56,10 @@ const bindingOf = (
       };
     })
     .build();
-const endings = (binding: ResourceBinding, nowMs = NOW): string[] =>
-  planEvictions(binding, TIMEOUT, nowMs).ended.map(({ task: { fromCluster }, ending }) => `${fromCluster} ${ending}`);
+const endings = (binding: ResourceBinding, nowMs = NOW, views: EvictionViews = {}): string[] =>
+  planEvictions(binding, TIMEOUT, nowMs, views).ended.map(
+    ({ task: { fromCluster }, ending }) => `${fromCluster} ${ending}`,
+  );
 
 const WELL: State = { health: { rome: "Healthy", oslo: "Unhealthy" }, available: { rome: 4 } };
 
@@ -133,6 +136,24 @@ for (const [behaviour, { task: fields, state, afterMs = 0, want }] of Object.ent
     expect(endings(bindingOf([task(fields)], state), NOW + afterMs)).toEqual(want);
   });
 }
+
+test("a task ends with the replicas that a member decided, although its share is larger", () => {
+  const short = bindingOf([task()], { ...WELL, available: { rome: 1 } });
+
+  expect(endings(short)).toEqual([]);
+  expect(endings(short, NOW, { decidesReplicas: new Set(["rome"]) })).toEqual(["oslo Replaced"]);
+});
+
+test("an autoscaler stays while its target leaves, and for the timeout while its target stays", () => {
+  const autoscaler = bindingOf([task()], WELL);
+  const scaling = (state: ScaleTarget) => ({ scaleTargets: new Map([["oslo", state]]) });
+
+  expect(planEvictions(autoscaler, TIMEOUT, NOW, scaling("leaving")).requeueAfterMs).toBe(2_000);
+  expect(endings(autoscaler, NOW + 60 * MINUTE, scaling("leaving"))).toEqual([]);
+  expect(endings(autoscaler, NOW, scaling("staying"))).toEqual([]);
+  expect(endings(autoscaler, NOW + 9 * MINUTE, scaling("staying"))).toEqual(["oslo Replaced"]);
+  expect(endings(autoscaler, NOW)).toEqual(["oslo Replaced"]);
+});
 
 test("a task without creationTimestamp gets the time of first observation, and does not time out before", () => {
   const { creationTimestamp: _unset, ...untimed } = task();

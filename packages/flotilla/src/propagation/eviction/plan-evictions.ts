@@ -12,9 +12,13 @@ import { formatTime, isObject, type DeepReadonly } from "@flotilla/base";
 import { isConditionTrue } from "@flotilla/apimachinery";
 import type { Ending } from "../moves/move-history.ts";
 import { isPurgedDirectly } from "../bindings/target-clusters.ts";
+import type { ScaleTarget } from "./scale-targets.ts";
 
 type Binding = DeepReadonly<ResourceBinding>;
 type Task = DeepReadonly<GracefulEvictionTask>;
+
+/** The deletion of a workload enqueues its own binding only, and its autoscaler is looked at this often. */
+const LOOK_FOR_TARGET_MS = 2_000;
 
 export interface EvictionsPlan {
   /** The same list when nothing changes. */
@@ -24,9 +28,22 @@ export interface EvictionsPlan {
   readonly requeueAfterMs?: number;
 }
 
-export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number): EvictionsPlan {
+/** What the plan reads beside the binding. */
+export interface EvictionViews {
+  /** Members that decide the replicas of their copy themselves. */
+  readonly decidesReplicas?: ReadonlySet<string>;
+  /** What the copy scales on the members that it leaves (`scale-targets.ts`). */
+  readonly scaleTargets?: ReadonlyMap<string, ScaleTarget>;
+}
+
+export function planEvictions(
+  binding: Binding,
+  timeoutMs: number,
+  nowMs: number,
+  views: EvictionViews = {},
+): EvictionsPlan {
   const before = binding.spec.gracefulEvictionTasks ?? [];
-  const view = viewOf(binding);
+  const view = viewOf(binding, views);
   const tasks: Task[] = [];
   const ended: { task: Task; ending: Ending }[] = [];
   let nextMs = Infinity;
@@ -41,6 +58,7 @@ export function planEvictions(binding: Binding, timeoutMs: number, nowMs: number
     else {
       tasks.push(task);
       if (!isHeld(task) && expiresMs > nowMs) nextMs = Math.min(nextMs, expiresMs - nowMs);
+      if (view.scaledOn(task.fromCluster)) nextMs = Math.min(nextMs, LOOK_FOR_TARGET_MS);
     }
   }
   const isSame = ended.length === 0 && tasks.every((task, place) => task === before[place]);
@@ -56,9 +74,11 @@ interface View {
   /** Every target reports that it is healthy. */
   readonly isHealthy: boolean;
   isHealthyOn(cluster: string): boolean;
+  /** The workload on a member that the copy scales. */
+  scaledOn(cluster: string): ScaleTarget | undefined;
 }
 
-function viewOf({ metadata, spec, status }: Binding): View {
+function viewOf({ metadata, spec, status }: Binding, { decidesReplicas, scaleTargets }: EvictionViews): View {
   const { clusters = [] } = spec;
   const items = new Map(status?.aggregatedStatus?.map((item) => [item.clusterName, item]));
   const isHealthyOn = (cluster: string): boolean => items.get(cluster)?.health === "Healthy";
@@ -70,10 +90,14 @@ function viewOf({ metadata, spec, status }: Binding): View {
     isUp:
       isHealthy &&
       clusters.every(
-        ({ name, replicas }) => replicas === undefined || (replicasUp(items.get(name)?.status) ?? replicas) >= replicas,
+        ({ name, replicas }) =>
+          replicas === undefined ||
+          decidesReplicas?.has(name) ||
+          (replicasUp(items.get(name)?.status) ?? replicas) >= replicas,
       ),
     isHealthy,
     isHealthyOn,
+    scaledOn: (cluster) => scaleTargets?.get(cluster),
   };
 }
 
@@ -95,7 +119,7 @@ function isHeld({ suppressDeletion, purgeMode }: Task): boolean {
 
 function endingOf(
   task: Task,
-  { isPlaced, targets, isUp, isHealthy, isHealthyOn }: View,
+  { isPlaced, targets, isUp, isHealthy, isHealthyOn, scaledOn }: View,
   isExpired: boolean,
 ): Ending | undefined {
   if (task.suppressDeletion === false) return "Confirmed";
@@ -106,6 +130,9 @@ function endingOf(
   // The scheduler has observed the task and selects the cluster again: nothing else fits, so the copy is no longer
   // evicted.
   if (targets.has(task.fromCluster)) return "Withdrawn";
+  // An autoscaler leaves after its target. One whose target stays does not wait for it longer than for its replacement.
+  const scaled = scaledOn(task.fromCluster);
+  if (scaled === "leaving" || (scaled === "staying" && !isExpired)) return undefined;
   if (isUp) return "Replaced";
   if (!isExpired) return undefined;
   return task.gracePeriodSeconds !== undefined || isHealthy || !isHealthyOn(task.fromCluster) ? "TimedOut" : undefined;

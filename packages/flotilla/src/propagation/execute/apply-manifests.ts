@@ -19,6 +19,7 @@ import { manifestsOf, refOf } from "../members/member-objects.ts";
 import type { MemberObjects } from "../members/member-objects.ts";
 import { isUnmanaged, ownerOf, planApplyPolicy } from "./apply-policy.ts";
 import type { AutoscaledWorks } from "./autoscaled-works.ts";
+import { keptImages } from "./kept-images.ts";
 import type { Attempt } from "./plan-applied.ts";
 import {
   exceededRelease,
@@ -35,6 +36,8 @@ export interface ManifestAttempt {
   name: string;
   repairs: boolean;
   servesAsItIs: boolean;
+  /** The images that a user's rule keeps from the member, with the rule. */
+  keptImages?: string | undefined;
   attempt: Attempt;
 }
 
@@ -151,7 +154,12 @@ export function createApplyManifests(options: ApplyManifestsOptions): ApplyManif
         signal,
       );
       guard.afterwards();
-      return reported(outcome);
+      const kept = rule && keptImages(rule.manifest, rule.retained);
+      return {
+        ...reported(outcome),
+        keptImages:
+          kept === undefined ? undefined : `the Retain rule of ${rule?.owner} keeps images of the member: ${kept}`,
+      };
     } catch (error) {
       return reported({ result: "failed", error });
     }

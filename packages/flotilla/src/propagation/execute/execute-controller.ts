@@ -2,8 +2,8 @@
  * Execute applies a Work's manifests on its member, and repairs drift there.
  *
  * Reads: Work, the member's objects, Cluster.
- * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted` and `Managed` in the Work's
- * status.
+ * Writes: the objects on the member; the conditions `Applied`, `Dispatching`, `Drifted`, `Managed`, `ReplicasLeft` and
+ * `ReleaseLeft` in the Work's status.
  * Before: dispatch created the Work. After: reflect collects the objects' status.
  *
  * A failure is reported on the Work with the member's own message. When it is retried is decided by the driver of works
@@ -150,6 +150,8 @@ export function createExecuteController(deps: ExecuteDependencies): Controller<O
       report.applied({ work: before, key, now }, lostAnswers.after(key, failureOf(attempts)));
     }
     report.drift({ work, key, now }, attempts);
+    // What could not be read is as it was.
+    if (failures.length === 0) report.left({ work, key, now }, attempts);
     report.adopted({ work, key, now }, attempts);
     return driver.retry(work, key, failures);
   }

@@ -15,8 +15,10 @@ import {
   MEMBER_UNREACHABLE,
   NO_ANSWER,
   OSCILLATING,
+  RELEASE_LEFT,
   RELEASE_STARTS_OVER,
   RELEASE_STOPPED,
+  REPLICAS_LEFT,
   TERMINATING,
 } from "../../flotilla-names.ts";
 import { DRIFTED } from "./plan-drift.ts";
@@ -140,8 +142,47 @@ export function planManaged(work: DeepReadonly<Work>, isManaged: boolean, now: s
   );
 }
 
+/** Whether the member decides the replicas of an object; written only after it did so once. Not a Karmada condition. */
+export function planReplicasLeft(work: DeepReadonly<Work>, isLeft: boolean, now: string): DeepReadonly<Work> {
+  if (!isLeft && !findCondition(work.status?.conditions, REPLICAS_LEFT)) return work;
+  return withNext(
+    work,
+    isLeft
+      ? {
+          type: REPLICAS_LEFT,
+          status: "True",
+          reason: "MemberDecides",
+          message: "spec.replicas is left to the member: to its autoscaler, to a Retain rule or by a label",
+        }
+      : {
+          type: REPLICAS_LEFT,
+          status: "False",
+          reason: "AsAsked",
+          message: "The member's object has the replicas of the Work",
+        },
+    now,
+  );
+}
+
+/** Which images a Retain rule keeps from the member; written only after it did so once. Not a Karmada condition. */
+export function planReleaseLeft(work: DeepReadonly<Work>, kept: string | undefined, now: string): DeepReadonly<Work> {
+  if (kept === undefined && !findCondition(work.status?.conditions, RELEASE_LEFT)) return work;
+  return withNext(
+    work,
+    kept === undefined
+      ? {
+          type: RELEASE_LEFT,
+          status: "False",
+          reason: "AsAsked",
+          message: "The member's object has the images of the Work",
+        }
+      : { type: RELEASE_LEFT, status: "True", reason: "RetainRule", message: kept },
+    now,
+  );
+}
+
 /** The conditions that execute writes. */
-const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED];
+const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED, REPLICAS_LEFT, RELEASE_LEFT];
 
 /** Whether only the parts of the status changed that reflect writes: they do not affect what is applied. */
 export function isReflection(before: DeepReadonly<Work> | undefined, now: DeepReadonly<Work>): boolean {

@@ -8,7 +8,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { PROGRESS_DEBOUNCE_MS } from "../../delivery/status-timing.ts";
 import type { EventRecorder, StatusWriter } from "@flotilla/controller-runtime";
 import type { ManifestAttempt } from "./apply-manifests.ts";
-import { planApplied, planDispatching, planManaged } from "./plan-applied.ts";
+import { planApplied, planDispatching, planManaged, planReleaseLeft, planReplicasLeft } from "./plan-applied.ts";
 import type { Failure } from "./plan-applied.ts";
 import { changedByOthers, planDrifted, renderDrift } from "./plan-drift.ts";
 import type { ObjectDrift } from "./plan-drift.ts";
@@ -29,6 +29,8 @@ export interface WorkReports {
   applied(reported: Reported, failure: Failure | undefined): void;
   drift(reported: Reported, attempts: readonly ManifestAttempt[]): void;
   managed(reported: Reported, isManaged: boolean): void;
+  /** Whether the member decides the replicas of an object, and which images a rule keeps there. */
+  left(reported: Reported, attempts: readonly ManifestAttempt[]): void;
   /** Objects that existed on the member, and are managed from now on. */
   adopted(reported: Reported, attempts: readonly ManifestAttempt[]): void;
 }
@@ -128,6 +130,14 @@ export function createWorkReports({ hub, status, events, recorder }: WorkReports
             before: { managed: false },
             after: { managed: true },
           });
+    },
+
+    left({ work, key, now }, attempts) {
+      const isLeft = attempts.some(({ attempt }) => "leavesReplicas" in attempt && attempt.leavesReplicas === true);
+      const kept = attempts.find(({ keptImages }) => keptImages !== undefined)?.keptImages;
+      const plan = (newest: DeepReadonly<Work>): DeepReadonly<Work> =>
+        planReleaseLeft(planReplicasLeft(newest, isLeft, now), kept, now);
+      if (plan(work) !== work) status.set(key, "left", plan);
     },
 
     managed({ work, key, now }, isManaged) {
