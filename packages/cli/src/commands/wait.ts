@@ -1,5 +1,5 @@
 /** `flotilla wait`: waits until objects are healthy on their members, or gone from the hub and its members. */
-import { formatApiVersion, HUB } from "@flotilla/apimachinery";
+import { HUB } from "@flotilla/apimachinery";
 import { FlotillaError, UsageError } from "@flotilla/base";
 import type { AnyKind } from "@flotilla/client";
 import { eachObject, find } from "@flotilla/client";
@@ -83,8 +83,7 @@ export const waitCommand = defineCommand({
       { podCauseOf },
       { missingControllers },
       { nearestObject },
-      { renderHealthy },
-      { runsToCompletion },
+      { isRun, renderHealthy },
     ] = await Promise.all([
       import("../explain/resolve-type.ts"),
       import("../explain/hub-interpreter.ts"),
@@ -94,7 +93,6 @@ export const waitCommand = defineCommand({
       import("../health/controllers-state.ts"),
       import("../explain/nearest-object.ts"),
       import("../members/run-progress.ts"),
-      import("@flotilla/flotilla"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     const { client } = hub;
@@ -122,10 +120,7 @@ export const waitCommand = defineCommand({
           "NotFound",
           `the hub has no such object${selector === undefined ? "" : ` with the labels ${selector}`} to wait for`,
         );
-      const endless = wanted.find(
-        ({ kind }) =>
-          !runsToCompletion({ apiVersion: formatApiVersion(kind.group, kind.storageVersion), kind: kind.kind }),
-      );
+      const endless = wanted.find(({ kind }) => !isRun(kind));
       if (flags.for === "complete" && endless)
         throw new UsageError(
           `${endless.kind.kind} ${endless.name} does not run to completion; wait for --for healthy instead`,

@@ -1,9 +1,14 @@
 /** How far an object that runs to completion has come: it is healthy while it runs, which is not the end. Pure. */
-import { findCondition } from "@flotilla/apimachinery";
+import { findCondition, formatApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { runsToCompletion } from "@flotilla/flotilla";
 import { objectOf } from "@flotilla/base";
+import type { AnyKind } from "@flotilla/client";
+
+/** Whether objects of a kind run to completion. */
+export const isRun = ({ group, storageVersion, kind }: AnyKind): boolean =>
+  runsToCompletion({ apiVersion: formatApiVersion(group, storageVersion), kind });
 
 /** The conditions and phases of kinds that have succeeded. */
 const COMPLETE = ["Complete", "Completed", "SuccessCriteriaMet"];
