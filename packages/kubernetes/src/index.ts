@@ -5,7 +5,6 @@ export { checkAccessReview, checkLocalAttributes } from "./authorization/access-
 export { SelfSubjectAccessReview } from "./authorization/self-subject-access-review.ts";
 export { SubjectAccessReview } from "./authorization/subject-access-review.ts";
 export { Binding } from "./binding/binding-kind.ts";
-export { ComponentStatus } from "./componentstatus/component-status-kind.ts";
 export { CertificateSigningRequest, requestState } from "./certificatesigningrequest/certificatesigningrequest-kind.ts";
 export { ConfigMap } from "./configmap/configmap-kind.ts";
 export { ControllerRevision } from "./controllerrevision/controllerrevision-kind.ts";

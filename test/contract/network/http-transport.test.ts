@@ -68,7 +68,7 @@ test("a server is trusted whose own certificate is the configured authority", as
   closing.push(async () => server.closeAllConnections());
 
   expect(await getPod(connect(port, { ca: serving.certificate }))).toEqual({ kind: "Pod" });
-  await expect(getPod(connect(port, { ca: untrustedAuthority.certificate }))).rejects.toThrow();
+  await expect(getPod(connect(port, { ca: untrustedAuthority.certificate }))).rejects.toThrow("certificate");
 });
 
 test("supports a server that speaks only HTTP/1.1", async () => {

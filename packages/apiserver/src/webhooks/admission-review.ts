@@ -84,8 +84,10 @@ function readPatch({ patch, patchType }: JsonObject, version: ReviewVersion): Js
   const isEmpty = isAbsent(patch) || patch === "";
   // In v1beta1 the type is not looked at.
   if (version === "v1") {
-    if (!isEmpty && isAbsent(patchType)) throw invalidAnswer("webhook returned response.patch but not response.patchType");
-    if (isEmpty && !isAbsent(patchType)) throw invalidAnswer("webhook returned response.patchType but not response.patch");
+    if (!isEmpty && isAbsent(patchType))
+      throw invalidAnswer("webhook returned response.patch but not response.patchType");
+    if (isEmpty && !isAbsent(patchType))
+      throw invalidAnswer("webhook returned response.patchType but not response.patch");
     if (!isEmpty && patchType !== "JSONPatch") throw invalidAnswer(`unsupported patch type ${shown(patchType)}`);
   }
   if (isEmpty) return undefined;

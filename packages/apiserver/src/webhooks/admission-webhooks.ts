@@ -30,7 +30,7 @@ import type { AdmissionOperation } from "../admission-match/match-rules.ts";
 
 /**
  * So long a request waits for the call that finds out whether a webhook answers again. After that the request is carried
- * out without it, and the call goes on.
+ * out without it, and the call continues.
  */
 const TRIAL_WAIT_MS = 250;
 
@@ -188,7 +188,12 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     try {
       return await patchedIn(candidate, request, patch);
     } catch (error) {
-      metricsOf(request.context.cluster.name).rejected(candidate.hook, request.operation, "apiserver_internal_error", 0);
+      metricsOf(request.context.cluster.name).rejected(
+        candidate.hook,
+        request.operation,
+        "apiserver_internal_error",
+        0,
+      );
       throw error;
     }
   }

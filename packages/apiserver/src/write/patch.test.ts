@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import { Deployment, FlowSchema, Node, Pod } from "@flotilla/kubernetes";
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "../test-server.ts";
 
@@ -112,12 +113,15 @@ describe("applying to a status", () => {
     const prefix = group === "" ? `/api/${storageVersion}` : `/apis/${group}/${storageVersion}`;
     const path = `${prefix}${kind.scope === "Cluster" ? "" : "/namespaces/default"}/${plural}`;
     const head = { apiVersion: group === "" ? storageVersion : `${group}/${storageVersion}`, kind: kind.kind };
-    await request("POST", path, { ...head, metadata: { name: "x" }, ...(spec && { spec }) });
+    await request("POST", path, { ...head, metadata: { name: "x" }, ...defined({ spec }) });
 
     const { status, body } = await request(
       "PATCH",
       `${path}/x/status?fieldManager=me`,
-      { ...head, metadata: { name: "x", ...metadata, ...(kind === Pod && { ownerReferences: [owner] }) } },
+      {
+        ...head,
+        metadata: { name: "x", ...metadata, ...defined({ ownerReferences: kind === Pod ? [owner] : undefined }) },
+      },
       APPLY,
     );
 
