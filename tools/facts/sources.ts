@@ -33,7 +33,7 @@ export const SOURCES: Record<string, Source> = {
     package: "k8s.io/api/core/v1",
     module: "k8s.io/api",
     roots:
-      "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding".split(
+      "Namespace ConfigMap Secret ServiceAccount Pod PodTemplate Node Event Service Endpoints ReplicationController PersistentVolume PersistentVolumeClaim ResourceQuota LimitRange Binding ComponentStatus".split(
         " ",
       ),
     table: true,

@@ -51,6 +51,8 @@ function tlsOptions(server: URL, options: TlsOptions): tls.ConnectionOptions {
           : (_host: string, certificate: tls.PeerCertificate) => tls.checkServerIdentity(name, certificate),
     }),
     ca: options.ca,
+    // As in Go, any of these certificates is trusted, also an intermediate one.
+    allowPartialTrustChain: true,
     cert: options.cert,
     key: options.key,
     ...connectUnless(options.blocked, hostOf(server)),

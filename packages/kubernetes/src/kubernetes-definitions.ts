@@ -13,6 +13,7 @@ import { selfSubjectAccessReview } from "./authorization/self-subject-access-rev
 import { selfSubjectRulesReview } from "./authorization/self-subject-rules-review.ts";
 import { subjectAccessReview } from "./authorization/subject-access-review.ts";
 import { binding } from "./binding/binding.ts";
+import { componentStatus } from "./componentstatus/component-status.ts";
 import { certificateSigningRequest } from "./certificatesigningrequest/certificatesigningrequest.ts";
 import { configMap } from "./configmap/configmap.ts";
 import { controllerRevision } from "./controllerrevision/controllerrevision.ts";
@@ -75,6 +76,7 @@ export const kubernetesDefinitions: readonly KindDefinition[] = [
   pod,
   podTemplate,
   binding,
+  componentStatus,
   replicationController,
   node,
   persistentVolume,

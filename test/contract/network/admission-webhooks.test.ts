@@ -1,4 +1,5 @@
 /** What admission webhooks receive and may do, beyond what the recordings of the real server show. */
+import { EventEmitter, once } from "node:events";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
@@ -226,6 +227,9 @@ describe("mutating webhooks", () => {
 
     expect(status).toBe(500);
     expect(body.message).toContain('the patch of admission webhook "hook0.example.com" cannot be applied');
+    expect((await subject.request("GET", "/metrics")).text).toContain(
+      'operation="CREATE",error_type="apiserver_internal_error",rejection_code="0"} 1',
+    );
   });
 });
 
@@ -374,10 +378,41 @@ test("a webhook that is down and whose failures are ignored is soon not called a
   );
 });
 
+test("a webhook that hangs and whose failures are ignored delays no request once calls are skipped", async () => {
+  const arrivals = new EventEmitter();
+  let answer: ((verdict: JsonObject) => void) | undefined;
+  decisions["/hangs"] = () => {
+    arrivals.emit("call");
+    return new Promise((resolve) => (answer = resolve));
+  };
+  await configure({ path: "/hangs", failurePolicy: "Ignore", timeoutSeconds: 10 });
+  const create = async (name: string, waitMs: number): Promise<number> => {
+    const called = once(arrivals, "call");
+    const created = subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
+    await called;
+    subject.clock.advance(waitMs);
+    return (await created).status;
+  };
+  for (const name of ["a", "b", "c"]) expect(await create(name, 10_000)).toBe(201);
+  subject.clock.advance(1_000);
+
+  // The call that finds out whether it answers again: the request does not wait for its end.
+  expect(await create("d", 250)).toBe(201);
+  expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap("e"))).status).toBe(201);
+  expect(asked).toHaveLength(4);
+  answer?.({ allowed: false });
+  await expect
+    .poll(async () => (await subject.request("GET", "/metrics")).text)
+    .toContain(
+      'flotilla_admission_webhook_failures{name="hook0.example.com",type="validating",configuration="hook-0"} 0',
+    );
+});
+
 test("an answer that is too large, too deep or for another request counts as a failed call", async () => {
   await configure({ path: "/wrong" });
   const answers: Record<string, () => JsonObject> = {
-    "response.uid is not the uid of the request": () => ({ uid: "another" }),
+    'received invalid webhook response: expected response.uid="': () => ({ uid: "another" }),
+    "validating webhook may not return response.patch": () => patch(),
     "is nested more than": () => ({ status: { message: "x" }, deep: nested(1200) }),
     "is longer than": () => ({ status: { message: "x".repeat(5 * 1024 * 1024) } }),
   };
@@ -388,6 +423,59 @@ test("an answer that is too large, too deep or for another request counts as a f
     expect(status).toBe(500);
     expect(body.message).toContain(message);
   }
+});
+
+test("a patch that cannot be read is a failed call, and its failures may be ignored", async () => {
+  decisions["/wrong"] = () => ({ patchType: "JSONPatch", patch: Buffer.from("{").toString("base64") });
+  await configure({ path: "/wrong", type: "Mutating", failurePolicy: "Ignore" });
+  expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap("a"))).status).toBe(201);
+
+  await configure({ path: "/unused", resources: ["pods"] }, { path: "/wrong", type: "Mutating" });
+  const { status, body } = await subject.request("POST", CONFIG_MAPS, makeConfigMap("b"));
+
+  expect(status).toBe(500);
+  expect(body.message).toContain(
+    'failed calling webhook "hook1.example.com": received undecodable patch in webhook response: ',
+  );
+});
+
+test("a patch of a request without an object, such as a deletion, rejects it", async () => {
+  await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+  decisions["/patch"] = () => patch({ op: "remove", path: "/data" });
+  await configure({ path: "/patch", type: "Mutating", operations: ["DELETE"] });
+
+  const { status, body } = await subject.request("DELETE", `${CONFIG_MAPS}/m`);
+
+  expect([status, body.message]).toEqual([
+    500,
+    'Internal error occurred: admission webhook "hook0.example.com" attempted to modify the object, which is not supported for this operation',
+  ]);
+  decisions["/patch"] = () => patch();
+  expect((await subject.request("DELETE", `${CONFIG_MAPS}/m`)).status).toBe(200);
+});
+
+test("metrics have the labels of kube-apiserver", async () => {
+  decisions["/deny"] = ({ name }) => ({ allowed: name !== "denied", status: { code: 403 } });
+  await configure({ path: "/change", type: "Mutating" }, { path: "/deny" });
+  await subject.request("POST", CONFIG_MAPS, makeConfigMap("m"));
+  await subject.request("POST", CONFIG_MAPS, makeConfigMap("denied"));
+  hooks.close();
+  await subject.request("POST", CONFIG_MAPS, makeConfigMap("failed"));
+
+  const { text } = await subject.request("GET", "/metrics");
+
+  const labels = (index: number, type: string): string =>
+    `name="hook${index}.example.com",type="${type}",operation="CREATE"`;
+  for (const line of [
+    `apiserver_admission_webhook_request_total{${labels(0, "admit")},code="200",rejected="false"} 2`,
+    `apiserver_admission_webhook_request_total{${labels(0, "admit")},code="503",rejected="true"} 1`,
+    `apiserver_admission_webhook_request_total{${labels(1, "validating")},code="200",rejected="false"} 1`,
+    `apiserver_admission_webhook_request_total{${labels(1, "validating")},code="403",rejected="true"} 1`,
+    `apiserver_admission_webhook_admission_duration_seconds_count{${labels(0, "admit")},rejected="true"} 1`,
+    `apiserver_admission_webhook_rejection_count{${labels(0, "admit")},error_type="calling_webhook_error",rejection_code="503"} 1`,
+    `apiserver_admission_webhook_rejection_count{${labels(1, "validating")},error_type="no_error",rejection_code="403"} 1`,
+  ])
+    expect(text.split("\n")).toContain(line);
 });
 
 function nested(levels: number): Json {

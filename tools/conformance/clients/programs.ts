@@ -5,6 +5,12 @@ import { join } from "node:path";
 
 export const CLIENTS_DIRECTORY = process.env["CLIENTS_DIR"] ?? join(homedir(), ".cache/flotilla/clients");
 
+/** The same checks with libraries before and after the served version. */
+export const GO_CLIENTS = [
+  { name: "client-go 0.35 and controller-runtime 0.23", modfile: "go.mod", program: "clients" },
+  { name: "client-go 0.37 and controller-runtime 0.25", modfile: "next.mod", program: "clients-next" },
+] as const;
+
 export interface Client {
   /** `kubectl 1.30.0`. */
   name: string;
@@ -23,7 +29,7 @@ export function findClients(): { clients: Client[]; absent: Absent[] } {
   const absent: Absent[] = [];
   const files = existsSync(CLIENTS_DIRECTORY) ? readdirSync(CLIENTS_DIRECTORY) : [];
   for (const script of ["kubectl", "helm"] as const) {
-    const found = files.filter((file) => file.startsWith(`${script}-`)).sort(byVersion);
+    const found = files.filter((file) => new RegExp(`^${script}-[\\d.]+$`).test(file)).sort(byVersion);
     if (found.length === 0) absent.push({ name: script, reason: `${CLIENTS_DIRECTORY} has no ${script}-VERSION` });
     for (const file of found)
       clients.push({ name: file.replace("-", " "), start: { script, program: join(CLIENTS_DIRECTORY, file) } });
@@ -33,7 +39,7 @@ export function findClients(): { clients: Client[]; absent: Absent[] } {
     else absent.push({ name, reason: `${join(CLIENTS_DIRECTORY, needed)} does not exist` });
   };
   const at = (path: string): string => join(CLIENTS_DIRECTORY, path);
-  add("client-go and controller-runtime", "go/clients", at("go/clients"), []);
+  for (const { name, program } of GO_CLIENTS) add(name, `go/${program}`, at(`go/${program}`), []);
   add("Python client", "python/bin/python", at("python/bin/python"), [join(import.meta.dirname, "python/client.py")]);
   add("@kubernetes/client-node", "node/node_modules", process.execPath, [at("node/client.mjs")]);
   add("Java client", "java/target/lib", "java", [

@@ -3,7 +3,7 @@
  * longer applies are removed unless another manager owns them. A field that another manager set to a different value is
  * a conflict, unless forced.
  */
-import { equalJson, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
+import { defined, equalJson, isObject, setOwn, type Json, type JsonObject } from "@flotilla/base";
 import { checkApplied } from "./apply-check.ts";
 import { mergeApplied } from "./apply-merge.ts";
 import { pruneDroppedFields } from "./apply-prune.ts";
@@ -42,6 +42,8 @@ export interface ApplyRequest {
   versions?: OtherVersions | undefined;
   /** The kind has a status subresource, and this request is not for it. */
   hidesStatus?: boolean;
+  /** What a request for the status does not write of the metadata: all of it, or some fields. */
+  keptByStatus?: "all" | readonly string[];
 }
 
 const BEFORE_FIRST_APPLY = "before-first-apply";
@@ -105,11 +107,19 @@ export function applyConfiguration(request: ApplyRequest): JsonObject {
 }
 
 /**
- * Fields that the endpoint does not write are neither merged nor owned: the status on most endpoints, everything else
- * on the status subresource.
+ * Fields that the endpoint does not write are neither merged nor owned: the status on most endpoints, everything besides
+ * the status and metadata on the status subresource.
  */
-function writtenBy({ subresource = "", hidesStatus }: ApplyRequest, applied: JsonObject): JsonObject {
-  if (subresource === "status") return applied["status"] === undefined ? {} : { status: applied["status"] };
+function writtenBy(
+  { subresource = "", hidesStatus, keptByStatus = "all" }: ApplyRequest,
+  applied: JsonObject,
+): JsonObject {
+  if (subresource === "status") {
+    const { status, metadata } = applied;
+    const isKept = (field: string): boolean => keptByStatus === "all" || keptByStatus.includes(field);
+    const written = isObject(metadata) ? Object.entries(metadata).filter(([field]) => !isKept(field)) : [];
+    return defined({ metadata: written.length > 0 ? Object.fromEntries(written) : undefined, status });
+  }
   if (!hidesStatus || applied["status"] === undefined) return applied;
   const { status: _status, ...written } = applied;
   return written;

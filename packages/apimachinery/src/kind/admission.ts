@@ -114,6 +114,8 @@ export interface Review<T> extends RequestInfo {
   decide(question: AccessCheck): { readonly allowed: boolean; readonly reason: string };
   /** Adds a `Warning:` header to the response. */
   warn(message: string): void;
+  /** Adds an annotation to the event of the request in the audit log. Unset where the request is not audited. */
+  annotate?: ((key: string, value: string) => void) | undefined;
   /**
    * The rest of the cluster in its current state, for rules that depend on it: sidecars to inject, budgets, deletion
    * protection.

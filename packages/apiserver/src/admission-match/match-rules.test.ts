@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { ruleMatches } from "./match-rules.ts";
+import type { ServedVersion } from "../resources/resources.ts";
+import { equivalentVersion, ruleMatches } from "./match-rules.ts";
 import type { Rule, Target } from "./match-rules.ts";
 
 const TARGET: Target = {
@@ -30,6 +31,18 @@ const cases: Record<string, [rule: Rule, target: Partial<Target>, matches: boole
   "any scope": [{ scope: "*" }, { namespaced: false }, true],
   "no operation": [{ operations: undefined }, {}, false],
 };
+test("an equivalent version is that of the first rule that names one", () => {
+  const make = (version: string): ServedVersion =>
+    ({ version, resource: { name: { group: "apps", resource: "deployments" }, namespaced: true } }) as ServedVersion;
+  const [v1, v2, v3] = ["v1", "v2", "v3"].map(make);
+  const rules = ["v3", "v2"].map((version) => ({ ...RULE, apiVersions: [version] }));
+  const target = { served: v1 as ServedVersion, subresource: undefined, operation: "CREATE" as const };
+
+  expect(equivalentVersion(rules, target, [v2 as ServedVersion, v3 as ServedVersion])).toBe(v3);
+  expect(equivalentVersion(rules, target, [v2 as ServedVersion])).toBe(v2);
+  expect(equivalentVersion(rules, target, [])).toBeUndefined();
+});
+
 for (const [what, [rule, target, matches]] of Object.entries(cases)) {
   test(`a rule matches ${what}: ${matches}`, () => {
     expect(ruleMatches({ ...RULE, ...rule }, { ...TARGET, ...target })).toBe(matches);

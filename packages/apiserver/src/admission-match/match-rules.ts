@@ -37,6 +37,19 @@ export function rulesMatch(
   return rules.some((rule) => ruleMatches(rule, target));
 }
 
+/** The version that the first rule names which is for one of the equivalent versions. */
+export function equivalentVersion(
+  rules: readonly Rule[],
+  target: RequestTarget,
+  equivalents: readonly ServedVersion[],
+): ServedVersion | undefined {
+  for (const rule of rules) {
+    const found = equivalents.find((served) => rulesMatch([rule], { ...target, served }));
+    if (found) return found;
+  }
+  return undefined;
+}
+
 export function ruleMatches({ operations, apiGroups, apiVersions, resources, scope }: Rule, target: Target): boolean {
   return (
     includes(operations, target.operation) &&

@@ -19,6 +19,8 @@ export interface LevelVersion {
 export interface Policy {
   /** Violating pods are rejected. */
   readonly enforce: LevelVersion;
+  /** Violating pods and templates are recorded in the audit log. */
+  readonly audit: LevelVersion;
   /** Writers of violating pods and templates are warned. */
   readonly warn: LevelVersion;
   /** Validation errors of the labels. */
@@ -32,20 +34,20 @@ const ENFORCE = `${LABEL_PREFIX}enforce`;
 const AUDIT = `${LABEL_PREFIX}audit`;
 const WARN = `${LABEL_PREFIX}warn`;
 const LABELS = [ENFORCE, AUDIT, WARN].flatMap((label) => [label, `${label}-version`]);
-const NOTHING: LevelVersion = { level: "privileged", version: "latest" };
+export const NOTHING: LevelVersion = { level: "privileged", version: "latest" };
 
 /** Returns undefined quickly for the many namespaces without such labels. */
 export function policyOf(labels: Labels | undefined): Policy | undefined {
   if (!labels || !LABELS.some((label) => Object.hasOwn(labels, label))) return undefined;
   const errors: FieldError[] = [];
   const enforce = read(labels, ENFORCE, errors, "restricted");
-  // Audit logs are not kept, but the audit labels are still validated.
-  read(labels, AUDIT, errors, "privileged");
+  const audit = read(labels, AUDIT, errors, "privileged");
   const warn = read(labels, WARN, errors, "privileged");
   // The enforced level is also used for warnings about templates, unless a warn level is set.
   const follows = !Object.hasOwn(labels, WARN) && isLevel(labels[ENFORCE] ?? "") && enforce.level !== "privileged";
   return {
     enforce,
+    audit,
     warn: follows
       ? { level: enforce.level, version: Object.hasOwn(labels, `${WARN}-version`) ? warn.version : enforce.version }
       : warn,

@@ -10,6 +10,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { examined } from "./pod-security-check.ts";
 import {
   LABEL_PREFIX,
+  NOTHING,
   detailsOf,
   isSameLevel,
   isStricter,
@@ -74,27 +75,50 @@ export const podSecurity: AdmissionStep = {
     const role = roleOf(review);
     if (role === "namespace") return checkNamespace(review);
     const { namespace = "", read, object } = review;
-    if (role === undefined || !read.mentions(Namespace, undefined, namespace, LABEL_PREFIX)) return;
-    const policy = policyOf(read.get(Namespace, undefined, namespace)?.metadata.labels);
-    if (!policy) return;
-    if (role === "pod") checkPod(review, policy);
-    else warnOf(review, policy.warn, role(object as WithTemplate));
+    if (role === undefined) return;
+    const policy = read.mentions(Namespace, undefined, namespace, LABEL_PREFIX)
+      ? policyOf(read.get(Namespace, undefined, namespace)?.metadata.labels)
+      : undefined;
+    if (!policy) {
+      if (role === "pod") noteEnforced(review, NOTHING);
+    } else if (role === "pod") checkPod(review, policy);
+    else {
+      const template = role(object as WithTemplate);
+      auditOf(review, policy.audit, template);
+      warnOf(review, policy.warn, template);
+    }
   },
 };
 
-function checkPod(review: Review<KubernetesObject>, { enforce, warn }: Policy): void {
+function checkPod(review: Review<KubernetesObject>, { enforce, audit, warn }: Policy): void {
   const { object, oldObject } = review;
   const pod = object as Template;
   if (!pod.spec || (oldObject && !runsOtherImages(pod.spec, (oldObject as Template).spec))) return;
+  noteEnforced(review, enforce);
+  auditOf(review, audit, pod);
   const found = violations(enforce, examined(pod.spec, pod.metadata?.annotations));
   if (found.length > 0) throw refusal(review, `violates PodSecurity "${textOfLevel(enforce)}": ${detailsOf(found)}`);
   if (!isSameLevel(enforce, warn)) warnOf(review, warn, pod);
 }
 
 function warnOf({ warn }: Review<KubernetesObject>, level: LevelVersion, template: Template | undefined): void {
-  if (level.level === "privileged" || !template?.spec) return;
+  const text = violationText(level, template);
+  if (text !== undefined) warn(text);
+}
+
+function auditOf({ annotate }: Review<KubernetesObject>, level: LevelVersion, template: Template | undefined): void {
+  if (!annotate) return;
+  const text = violationText(level, template);
+  if (text !== undefined) annotate(`${LABEL_PREFIX}audit-violations`, text);
+}
+
+const noteEnforced = ({ annotate }: Review<KubernetesObject>, level: LevelVersion): void =>
+  annotate?.(`${LABEL_PREFIX}enforce-policy`, textOfLevel(level));
+
+function violationText(level: LevelVersion, template: Template | undefined): string | undefined {
+  if (level.level === "privileged" || !template?.spec) return undefined;
   const found = violations(level, examined(template.spec, template.metadata?.annotations));
-  if (found.length > 0) warn(`would violate PodSecurity "${textOfLevel(level)}": ${detailsOf(found)}`);
+  return found.length > 0 ? `would violate PodSecurity "${textOfLevel(level)}": ${detailsOf(found)}` : undefined;
 }
 
 /** Of a pod's mutable fields, only images and ephemeral containers matter. */
@@ -108,11 +132,7 @@ function runsOtherImages(spec: DeepReadonly<PodSpec>, old: DeepReadonly<PodSpec>
   });
 }
 
-const UNLABELLED: Policy = {
-  enforce: { level: "privileged", version: "latest" },
-  warn: { level: "privileged", version: "latest" },
-  errors: [],
-};
+const UNLABELLED: Policy = { enforce: NOTHING, audit: NOTHING, warn: NOTHING, errors: [] };
 
 function checkNamespace(review: Review<KubernetesObject>): void {
   const { operation, object, oldObject } = review;

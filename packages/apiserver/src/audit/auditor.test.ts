@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createFakeClock, createSeededRandom, MetricsText } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { unauthorized } from "@flotilla/apimachinery";
-import { createTestServer } from "../test-server.ts";
+import { createTestServer, makeDeployment, MERGE } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 import { createAuditor } from "./auditor.ts";
 import type { Auditor } from "./auditor.ts";
@@ -12,6 +12,7 @@ import { readAuditPolicy } from "./audit-policy.ts";
 const MAPS = "/api/v1/namespaces/default/configmaps";
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const PODS = "/api/v1/namespaces/default/pods";
+const DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments";
 const map = (name: string): JsonObject => ({
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -140,6 +141,40 @@ test("a rejected request is recorded with its status, an impersonated one with b
     responseStatus: { code: 403, status: "Failure", reason: "Forbidden" },
     annotations: { "authorization.k8s.io/decision": "forbid" },
   });
+});
+
+test("the levels of Pod Security are annotations of the writes of pods and their templates", async () => {
+  const { request, events } = await start("omitStages: [RequestReceived]\nrules: [{level: Metadata}]");
+  const labels = { "pod-security.kubernetes.io/enforce": "baseline", "pod-security.kubernetes.io/audit": "restricted" };
+  const pod = (spec: JsonObject): JsonObject => ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p" },
+    spec: { containers: [{ name: "c", image: "i" }], ...spec },
+  });
+  const deployment = makeDeployment("d");
+
+  await request("POST", `${PODS}?dryRun=All`, pod({}));
+  await request("PATCH", "/api/v1/namespaces/default", { metadata: { labels } }, MERGE);
+  await request("POST", `${PODS}?dryRun=All`, pod({}));
+  await request("POST", `${PODS}?dryRun=All`, pod({ hostIPC: true }));
+  await request("POST", DEPLOYMENTS, deployment);
+
+  const noted = events.map(({ annotations }) =>
+    Object.fromEntries(
+      Object.entries(annotations as JsonObject)
+        .filter(([key]) => key.startsWith("pod-security.kubernetes.io/"))
+        .map(([key, value]) => [key.replace(/.*\//, ""), (value as string).split(":").slice(0, 2).join(":")]),
+    ),
+  );
+  const violation = 'would violate PodSecurity "restricted:latest"';
+  expect(noted).toEqual([
+    { "enforce-policy": "privileged:latest" },
+    {},
+    { "enforce-policy": "baseline:latest", "audit-violations": violation },
+    { "enforce-policy": "baseline:latest", "audit-violations": violation },
+    { "audit-violations": violation },
+  ]);
 });
 
 test("a watch has its events when it starts and when it ends", async () => {

@@ -72,7 +72,7 @@ export function createAdmissionHook(
         renderReview(version, question),
         stop,
       );
-      return readVerdict(answer, version, question.uid);
+      return readVerdict(answer, { version, type, uid: question.uid });
     } finally {
       release();
     }

@@ -1,6 +1,6 @@
 /** AdmissionReview, the question to a webhook and its answer (`admission.k8s.io/v1`, and v1beta1 for older webhooks). */
 import { ApiError } from "@flotilla/apimachinery";
-import { isObject, parseExactJson } from "@flotilla/base";
+import { isObject, messageOf, parseExactJson } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { parseWebhookJson, shown, WebhookError } from "@flotilla/client";
 import { requestFields } from "../admission-match/request-fields.ts";
@@ -48,8 +48,14 @@ export interface Verdict {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
+/** The patch of a response is not a list of operations. */
+export class UndecodablePatchError extends WebhookError {}
+
 /** Reads the answer to the question with this uid. Throws `WebhookError` if it does not follow the protocol. */
-export function readVerdict(answer: Buffer, version: ReviewVersion, uid: string): Verdict {
+export function readVerdict(
+  answer: Buffer,
+  { version, type, uid }: { version: ReviewVersion; type: "mutating" | "validating"; uid: string },
+): Verdict {
   const review = parseWebhookJson(answer, "the response");
   if (!isObject(review)) throw invalidAnswer("the response is not an object");
   const { apiVersion, kind, response } = review;
@@ -59,11 +65,12 @@ export function readVerdict(answer: Buffer, version: ReviewVersion, uid: string)
     throw invalidAnswer(`expected ${KIND} of ${GROUP}/${version}, got ${shown(kind)} of ${shown(apiVersion)}`);
   if (!isObject(response)) throw invalidAnswer("webhook response was absent");
   const { allowed, status, warnings, auditAnnotations } = response;
-  if (version === "v1" && response.uid !== uid) throw invalidAnswer("response.uid is not the uid of the request");
+  if (version === "v1" && response.uid !== uid)
+    throw invalidAnswer(`expected response.uid=${JSON.stringify(uid)}, got ${shown(response.uid)}`);
   return {
     isAllowed: allowed === true,
     status: isObject(status) ? status : {},
-    patch: readPatch(response, version),
+    patch: type === "mutating" ? readPatch(response, version) : withoutPatch(response, version),
     warnings: Array.isArray(warnings) ? warnings.filter((text) => typeof text === "string") : [],
     auditAnnotations: isObject(auditAnnotations)
       ? Object.fromEntries(
@@ -74,18 +81,38 @@ export function readVerdict(answer: Buffer, version: ReviewVersion, uid: string)
 }
 
 function readPatch({ patch, patchType }: JsonObject, version: ReviewVersion): Json | undefined {
-  const isEmpty = patch === undefined || patch === null || patch === "";
-  if (patchType === undefined || patchType === null) {
-    if (isEmpty) return undefined;
-    if (version === "v1") throw invalidAnswer("webhook returned response.patch but not response.patchType");
-  } else if (patchType !== "JSONPatch") throw invalidAnswer(`unsupported patch type ${shown(patchType)}`);
-  if (isEmpty) {
-    if (version === "v1") throw invalidAnswer("webhook returned response.patchType but not response.patch");
-    return undefined;
+  const isEmpty = isAbsent(patch) || patch === "";
+  // In v1beta1 the type is not looked at.
+  if (version === "v1") {
+    if (!isEmpty && isAbsent(patchType))
+      throw invalidAnswer("webhook returned response.patch but not response.patchType");
+    if (isEmpty && !isAbsent(patchType))
+      throw invalidAnswer("webhook returned response.patchType but not response.patch");
+    if (!isEmpty && patchType !== "JSONPatch") throw invalidAnswer(`unsupported patch type ${shown(patchType)}`);
   }
+  if (isEmpty) return undefined;
   if (typeof patch !== "string") throw invalidAnswer("response.patch is not text");
-  return parseWebhookJson(Buffer.from(patch, "base64"), "response.patch", parseExactJson);
+  const operations = parseOperations(patch);
+  return operations.length === 0 ? undefined : operations;
 }
+
+function parseOperations(patch: string): Json[] {
+  try {
+    const operations = parseWebhookJson(Buffer.from(patch, "base64"), "response.patch", parseExactJson) ?? [];
+    if (Array.isArray(operations) && operations.every(isObject)) return operations;
+  } catch (error) {
+    throw new UndecodablePatchError("answer", messageOf(error), { cause: error });
+  }
+  throw new UndecodablePatchError("answer", "response.patch is not a list of operations");
+}
+
+function withoutPatch({ patch, patchType }: JsonObject, version: ReviewVersion): undefined {
+  if (version !== "v1") return;
+  if (!isAbsent(patch) && patch !== "") throw invalidAnswer("validating webhook may not return response.patch");
+  if (!isAbsent(patchType)) throw invalidAnswer("validating webhook may not return response.patchType");
+}
+
+const isAbsent = (value: Json | undefined): boolean => value === undefined || value === null;
 
 const invalidAnswer = (problem: string): WebhookError => new WebhookError("answer", problem);
 

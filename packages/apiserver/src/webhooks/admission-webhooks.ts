@@ -16,7 +16,7 @@ import type { RequestContext } from "../request/context.ts";
 import type { Cache } from "../store/cache.ts";
 import { admissionInput } from "../admission-match/admission-input.ts";
 import type { AdmissionHook } from "./admission-hook.ts";
-import { denial } from "./admission-review.ts";
+import { denial, UndecodablePatchError } from "./admission-review.ts";
 import type { Verdict } from "./admission-review.ts";
 import { converted, inVersion } from "../admission-match/equivalents.ts";
 import { selectsNamespace, selectsObject } from "../admission-match/selection.ts";
@@ -27,6 +27,12 @@ import { serviceAddress } from "../clusters/service-address.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
+
+/**
+ * So long a request waits for the call that finds out whether a webhook answers again. After that the request is carried
+ * out without it, and the call continues.
+ */
+const TRIAL_WAIT_MS = 250;
 
 export interface AdmissionWebhooks {
   /** The webhooks whose rules match the request; undefined when there are none. Cheap and synchronous. */
@@ -65,6 +71,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   const { store, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
+  const closing = new AbortController();
   const metricsOf = (cluster: string): WebhookMetrics => {
     const known = metrics.get(cluster);
     if (known) return known;
@@ -73,6 +80,8 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     if (deps.clusters.get(cluster)) metrics.set(cluster, created);
     return created;
   };
+
+  const since = (startedMs: number): number => (clock.now() - startedMs) / 1000;
 
   /** Undefined when the webhook could not be called and its failures are ignored. Throws when it denies the request. */
   async function ask(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<Verdict | undefined> {
@@ -86,6 +95,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       context.audit?.annotate(`failed-open.${hook.type}.webhook.admission.k8s.io/${placeOf(at)}`, hook.name);
     };
     if (hook.ignoresFailures && hook.breaker.shouldSkip()) return failOpen();
+    const isOnTrial = hook.ignoresFailures && hook.breaker.isOnTrial;
     const startedMs = clock.now();
     const read = createClusterReader(store, context.cluster);
     let verdict: Verdict;
@@ -93,29 +103,43 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       const asked = hook.ask(
         { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
         (service) => serviceAddress(read, service, deps.addressAnnotation),
-        context.signal,
+        isOnTrial ? closing.signal : context.signal,
       );
+      if (isOnTrial && !(await settlesWithin(clock, TRIAL_WAIT_MS, asked))) {
+        void asked.then(
+          () => hook.breaker.succeeded(),
+          () => hook.breaker.failed(),
+        );
+        return failOpen();
+      }
       const resume = (): Promise<void> | undefined => context.resume?.();
       await asked.then(resume, resume);
       verdict = await asked;
     } catch (error) {
       if (!(error instanceof WebhookError)) throw error;
-      measured.answered(hook, operation, (clock.now() - startedMs) / 1000, false);
+      const code = error.httpStatus ?? 503;
+      measured.answered(hook, operation, { seconds: since(startedMs), code, rejected: !hook.ignoresFailures });
       failed(hook, error, context);
       if (hook.ignoresFailures) return failOpen();
-      measured.rejected(hook, operation, "calling_webhook_error", 500);
-      const what = error.reason === "answer" ? "received invalid webhook response" : "failed to call webhook";
+      measured.rejected(hook, operation, "calling_webhook_error", code);
+      const what =
+        error instanceof UndecodablePatchError
+          ? "received undecodable patch in webhook response"
+          : error.reason === "answer"
+            ? "received invalid webhook response"
+            : "failed to call webhook";
       throw internalError(`failed calling webhook ${JSON.stringify(hook.name)}: ${what}: ${error.message}`);
     }
     hook.breaker.succeeded();
-    measured.answered(hook, operation, (clock.now() - startedMs) / 1000, !verdict.isAllowed);
     for (const text of verdict.warnings) context.warn(text);
     if (context.audit)
       for (const [key, text] of Object.entries(verdict.auditAnnotations))
         context.audit.annotate(`${hook.name}/${key}`, text);
-    if (verdict.isAllowed) return verdict;
-    const denied = denial(hook.name, verdict.status);
-    measured.rejected(hook, operation, "no_error", denied.status.code ?? 0);
+    const denied = verdict.isAllowed ? undefined : denial(hook.name, verdict.status);
+    const code = denied?.status.code ?? 200;
+    measured.answered(hook, operation, { seconds: since(startedMs), code, rejected: denied !== undefined });
+    if (!denied) return verdict;
+    measured.rejected(hook, operation, "no_error", code);
     throw denied;
   }
 
@@ -150,22 +174,42 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   /** Asks one mutating webhook. Undefined when it changed nothing. */
   async function change(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<JsonObject | undefined> {
     const verdict = await ask(candidate, request, at);
-    const changed =
-      verdict?.patch && request.object ? await patchedIn(candidate, request, request.object, verdict.patch) : undefined;
+    const changed = verdict?.patch === undefined ? undefined : await patchedBy(candidate, request, verdict.patch);
     if (verdict && request.context.audit)
       noteMutation(request.context.audit, candidate, verdict, at, changed !== undefined);
     return changed;
   }
 
-  async function patchedIn(
-    { hook, served }: Candidate,
-    { kind, context }: AdmissionRequest,
-    object: JsonObject,
+  async function patchedBy(
+    candidate: Candidate,
+    request: AdmissionRequest,
     patch: Json,
   ): Promise<JsonObject | undefined> {
+    try {
+      return await patchedIn(candidate, request, patch);
+    } catch (error) {
+      metricsOf(request.context.cluster.name).rejected(
+        candidate.hook,
+        request.operation,
+        "apiserver_internal_error",
+        0,
+      );
+      throw error;
+    }
+  }
+
+  async function patchedIn(
+    { hook, served }: Candidate,
+    { kind, context, object }: AdmissionRequest,
+    patch: Json,
+  ): Promise<JsonObject | undefined> {
+    if (!object)
+      throw internalError(
+        `admission webhook ${JSON.stringify(hook.name)} attempted to modify the object, which is not supported for this operation`,
+      );
     const from = kind ? served : context.served;
     const sent = await conversions.settle(context, () => converted(context, object, from, served));
-    const patched = patchedBy(hook, sent, patch);
+    const patched = applyPatch(hook, sent, patch);
     if (equalJson(patched, sent)) return undefined;
     return conversions.settle(context, () => converted(context, patched, served, from));
   }
@@ -211,8 +255,23 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     writeMetrics: (cluster, text) =>
       (metrics.get(cluster) ?? new WebhookMetrics()).write(text, registrations.hooks(cluster)),
     forget: (cluster) => void metrics.delete(cluster),
-    close: () => registrations.close(),
+    close() {
+      closing.abort(new WebhookError("connection", "the server is stopping"));
+      registrations.close();
+    },
   };
+}
+
+/** Whether the call ends in this time, with an answer or a failure. */
+function settlesWithin(clock: Clock, limitMs: number, call: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = clock.after(limitMs, () => resolve(false));
+    const end = (): void => {
+      timer.cancel();
+      resolve(true);
+    };
+    call.then(end, end);
+  });
 }
 
 /** Which call of a request it is: the round of invocations, and the place of the webhook in it. */
@@ -241,7 +300,7 @@ const supportsDryRun = ({ settings: { sideEffects } }: AdmissionHook): boolean =
 const isReinvocable = ({ settings }: AdmissionHook): boolean =>
   "reinvocationPolicy" in settings && settings.reinvocationPolicy === "IfNeeded";
 
-function patchedBy({ name }: AdmissionHook, object: JsonObject, patch: Verdict["patch"]): JsonObject {
+function applyPatch({ name }: AdmissionHook, object: JsonObject, patch: Verdict["patch"]): JsonObject {
   try {
     const patched = applyJsonPatch(object, patch ?? []);
     if (isObject(patched)) return patched;

@@ -6,7 +6,7 @@ import type { Kind } from "@flotilla/apimachinery";
 import { CandidateMemo } from "../admission-match/candidate-memo.ts";
 import { CONFIGURATION_GROUP, followConfigurations, readConfigured } from "../clusters/cluster-configurations.ts";
 import { equivalentsOf } from "../admission-match/equivalents.ts";
-import { rulesMatch } from "../admission-match/match-rules.ts";
+import { equivalentVersion, rulesMatch } from "../admission-match/match-rules.ts";
 import type { RequestTarget } from "../admission-match/match-rules.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
@@ -131,5 +131,5 @@ function matchedVersion(
 ): ServedVersion | undefined {
   if (rulesMatch(rules, target)) return target.served;
   if (matchPolicy === "Exact") return undefined;
-  return equivalentsOf(cluster.table, target.served).find((served) => rulesMatch(rules, { ...target, served }));
+  return equivalentVersion(rules, target, equivalentsOf(cluster.table, target.served));
 }

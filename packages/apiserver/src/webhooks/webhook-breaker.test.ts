@@ -23,8 +23,9 @@ test("after a pause one call is made, and the others wait for its result", () =>
   clock.advance(1_000);
 
   expect([breaker.shouldSkip(), breaker.shouldSkip()]).toEqual([false, true]);
+  expect(breaker.isOnTrial).toBe(true);
   breaker.succeeded();
-  expect(breaker.shouldSkip()).toBe(false);
+  expect([breaker.shouldSkip(), breaker.isOnTrial]).toEqual([false, false]);
 });
 
 test("pauses double up to half a minute", () => {

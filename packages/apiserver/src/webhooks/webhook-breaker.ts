@@ -21,11 +21,16 @@ export class WebhookBreaker {
   /** Whether the call is to be skipped. The first call after a pause is made, and decides what follows. */
   shouldSkip(): boolean {
     const now = this.#clock.now();
-    if (this.#failures < FAILURES_BEFORE_PAUSE) return false;
+    if (!this.isOnTrial) return false;
     if (now < this.#pausedUntilMs) return true;
     // Others are skipped until this one has an answer.
     this.#pausedUntilMs = now + this.#pauseMs();
     return false;
+  }
+
+  /** Whether a call that is made now decides if further calls are made. */
+  get isOnTrial(): boolean {
+    return this.#failures >= FAILURES_BEFORE_PAUSE;
   }
 
   succeeded(): void {

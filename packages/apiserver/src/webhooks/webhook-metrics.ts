@@ -15,6 +15,15 @@ const DURATIONS = histogram(
   "operation",
   "rejected",
 );
+const REQUESTS = counter(
+  "apiserver_admission_webhook_request_total",
+  "Calls of admission webhooks, with the HTTP status code of the verdict or the failure.",
+  "name",
+  "type",
+  "operation",
+  "code",
+  "rejected",
+);
 const REJECTIONS = counter(
   "apiserver_admission_webhook_rejection_count",
   "Requests that an admission webhook rejected, or that failed because it could not be called.",
@@ -38,16 +47,25 @@ const FAILURES = gauge(
   "configuration",
 );
 
-export const webhookMetrics: readonly Metric[] = [DURATIONS, REJECTIONS, FAIL_OPEN, FAILURES];
+export const webhookMetrics: readonly Metric[] = [DURATIONS, REQUESTS, REJECTIONS, FAIL_OPEN, FAILURES];
+
+/** What Kubernetes' metrics call the types. */
+const STEP = { mutating: "admit", validating: "validating" } as const;
 
 /** The metrics of the webhooks of one cluster. */
 export class WebhookMetrics {
   readonly #durations = new Histograms(DURATIONS);
+  readonly #requests = new Counts(REQUESTS);
   readonly #rejections = new Counts(REJECTIONS);
   readonly #failOpen = new Counts(FAIL_OPEN);
 
-  answered({ name, type }: AdmissionHook, operation: AdmissionOperation, seconds: number, rejected: boolean): void {
-    this.#durations.observe([name, type, operation, String(rejected)], seconds);
+  answered(
+    { name, type }: AdmissionHook,
+    operation: AdmissionOperation,
+    { seconds, code, rejected }: { seconds: number; code: number; rejected: boolean },
+  ): void {
+    this.#durations.observe([name, STEP[type], operation, String(rejected)], seconds);
+    this.#requests.add([name, STEP[type], operation, String(code), String(rejected)]);
   }
 
   rejected(
@@ -56,15 +74,16 @@ export class WebhookMetrics {
     cause: "no_error" | "calling_webhook_error" | "apiserver_internal_error",
     code: number,
   ): void {
-    this.#rejections.add([name, type, operation, cause, String(code)]);
+    this.#rejections.add([name, STEP[type], operation, cause, String(code)]);
   }
 
   failedOpen({ name, type }: AdmissionHook): void {
-    this.#failOpen.add([name, type]);
+    this.#failOpen.add([name, STEP[type]]);
   }
 
   write(text: MetricsText, hooks: readonly AdmissionHook[]): void {
     this.#durations.write(text);
+    this.#requests.write(text);
     this.#rejections.write(text);
     this.#failOpen.write(text);
     text.family(FAILURES);

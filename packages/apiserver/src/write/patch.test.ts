@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { Node } from "@flotilla/kubernetes";
+import type { Kind } from "@flotilla/apimachinery";
+import { Deployment, FlowSchema, Node, Pod } from "@flotilla/kubernetes";
+import { defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { MERGE, PROFILE, createTestServer, makeConfigMap, makeDefinition, makeDeployment } from "../test-server.ts";
 
@@ -76,6 +78,60 @@ describe("patching", () => {
     );
 
     expect(status).toBe(415);
+  });
+});
+
+describe("applying to a status", () => {
+  const metadata = { labels: { a: "1" }, annotations: { b: "2" } };
+  const owner = { apiVersion: "v1", kind: "ConfigMap", name: "m", uid: "u" };
+  const cases: Record<string, { kind: Kind; spec?: JsonObject; want: JsonObject | undefined }> = {
+    "writes metadata of most kinds": {
+      kind: Node,
+      want: { "f:labels": { "f:a": {} }, "f:annotations": { "f:b": {} } },
+    },
+    "does not write the labels of a Deployment": {
+      kind: Deployment,
+      spec: makeDeployment("x").spec as JsonObject,
+      want: { "f:annotations": { "f:b": {} } },
+    },
+    "does not write the owners of a Pod": {
+      kind: Pod,
+      spec: { containers: [{ name: "c", image: "i" }] },
+      want: { "f:labels": { "f:a": {} }, "f:annotations": { "f:b": {} } },
+    },
+    "writes no metadata of a FlowSchema": {
+      kind: FlowSchema,
+      spec: { priorityLevelConfiguration: { name: "global-default" } },
+      want: undefined,
+    },
+  };
+  test.each(Object.entries(cases))("%s", async (_, { kind, spec, want }) => {
+    const { request } = await createTestServer({
+      profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node, FlowSchema] } },
+    });
+    const { group, storageVersion, plural } = kind;
+    const prefix = group === "" ? `/api/${storageVersion}` : `/apis/${group}/${storageVersion}`;
+    const path = `${prefix}${kind.scope === "Cluster" ? "" : "/namespaces/default"}/${plural}`;
+    const head = { apiVersion: group === "" ? storageVersion : `${group}/${storageVersion}`, kind: kind.kind };
+    await request("POST", path, { ...head, metadata: { name: "x" }, ...defined({ spec }) });
+
+    const { status, body } = await request(
+      "PATCH",
+      `${path}/x/status?fieldManager=me`,
+      {
+        ...head,
+        metadata: { name: "x", ...metadata, ...defined({ ownerReferences: kind === Pod ? [owner] : undefined }) },
+      },
+      APPLY,
+    );
+
+    expect(status).toBe(200);
+    const stored = body.metadata as JsonObject & { managedFields: JsonObject[] };
+    const mine = stored.managedFields.find(({ manager }) => manager === "me");
+    expect(mine?.["fieldsV1"]).toEqual(want && { "f:metadata": want });
+    expect(stored["labels"]).toEqual(want && "f:labels" in want ? metadata.labels : undefined);
+    expect(stored["ownerReferences"]).toBeUndefined();
+    expect(stored["annotations"]).toEqual(want && metadata.annotations);
   });
 });
 

@@ -45,6 +45,7 @@ import type { WriteDependencies, WriteRequest, Written } from "./store-object.ts
 import { checkVersionText, rewriteObject } from "./update.ts";
 import type { Change } from "./update.ts";
 import { checkUnwrittenParts } from "./unwritten-parts.ts";
+import { keptByStatus } from "./written-parts.ts";
 import { textOf } from "../codec/text.ts";
 
 const CONTENT_TYPES: Readonly<Record<string, PatchType>> = {
@@ -198,6 +199,7 @@ async function applyObject(deps: WriteDependencies, request: WriteRequest, patch
       builtIn: resource.kind.builtIn,
       versions: otherVersions(context),
       hidesStatus: served.subresources.status === true,
+      keptByStatus: keptByStatus(resource),
     });
     checkManagers(context, object);
     reportRepeated(patch, context, options);

@@ -74,6 +74,7 @@ export function createReview(
     decide,
     allows: (question) => decide(question).allowed,
     warn: context.warn,
+    annotate: context.audit && ((key, value) => context.audit?.annotate(key, value)),
     read: createClusterReader(store, cluster),
   };
 }

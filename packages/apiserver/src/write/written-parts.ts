@@ -23,7 +23,7 @@ export function combine(
     const { resourceVersion: __, ...stored } = metadataOf(old);
     return {
       ...rest,
-      metadata: resource.kind.builtIn && !isDefinition(resource) ? statusMetadata(resource, metadata, old) : stored,
+      metadata: statusMetadata(resource, metadata, stored),
       ...defined({ status: given.status }),
     };
   }
@@ -47,22 +47,26 @@ export function withoutInitialStatus({ subresources, resource }: ServedVersion, 
 /** Metadata that writers of status may not change. Most kinds allow them to change all metadata. */
 const KEPT_BY_STATUS: Readonly<Record<string, string>> = { "apps/Deployment": "labels", "/Pod": "ownerReferences" };
 
-/** Whether a write of the status may change metadata, which is then validated. */
-export function statusWritesMetadata(resource: Resource): boolean {
+/** What a write of the status leaves of the metadata: all of it, or some fields. */
+export function keptByStatus(resource: Resource): "all" | readonly string[] {
   const { kind } = resource;
-  return kind.builtIn && !isDefinition(resource) && !kind.traits?.statusKeepsMetadata && kind.kind !== "Pod";
+  if (!kind.builtIn || isDefinition(resource) || kind.traits?.statusKeepsMetadata) return "all";
+  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+  return field === undefined ? [] : [field];
 }
 
-function statusMetadata({ kind }: Resource, metadata: JsonObject, old: JsonObject): JsonObject {
-  if (kind.traits?.statusKeepsMetadata) {
-    const { resourceVersion: _, ...stored } = metadataOf(old);
-    return stored;
-  }
-  const field = KEPT_BY_STATUS[`${kind.group}/${kind.kind}`];
+/** Whether a write of the status may change metadata, which is then validated. */
+export const statusWritesMetadata = (resource: Resource): boolean =>
+  keptByStatus(resource) !== "all" && resource.kind.kind !== "Pod";
+
+function statusMetadata(resource: Resource, metadata: JsonObject, stored: JsonObject): JsonObject {
+  const kept = keptByStatus(resource);
+  if (kept === "all") return stored;
+  const [field] = kept;
   if (field === undefined) return metadata;
   const { [field]: _, ...rest } = metadata;
-  const stored = metadataOf(old)[field];
-  return stored === undefined ? rest : { ...rest, [field]: stored };
+  const before = stored[field];
+  return before === undefined ? rest : { ...rest, [field]: before };
 }
 
 /** A new generation starts when the desired state changes. */

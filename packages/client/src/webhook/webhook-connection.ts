@@ -240,6 +240,7 @@ function statusError(status: number, said: string): WebhookError {
   const hint = status >= 300 && status <= 399 ? ", and redirects are not followed" : "";
   return new WebhookError("status", `the webhook returned HTTP status ${status}${hint}${said && `: ${shown(said)}`}`, {
     isPassing: status === 429 || status >= 500,
+    httpStatus: status,
   });
 }
 

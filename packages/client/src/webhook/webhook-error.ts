@@ -27,14 +27,17 @@ export class WebhookError extends FlotillaError {
   readonly reason: FailureReason;
   /** Whether a retry may succeed a moment later. */
   readonly isPassing: boolean;
+  /** With reason `status`. */
+  readonly httpStatus: number | undefined;
 
   constructor(
     reason: FailureReason,
     message: string,
-    { isPassing = false, ...options }: ErrorOptions & { isPassing?: boolean } = {},
+    { isPassing = false, httpStatus, ...options }: ErrorOptions & { isPassing?: boolean; httpStatus?: number } = {},
   ) {
     super("Webhook", message, options);
     this.reason = reason;
     this.isPassing = isPassing;
+    this.httpStatus = httpStatus;
   }
 }

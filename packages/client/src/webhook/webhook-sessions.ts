@@ -67,6 +67,7 @@ export function createWebhookSessions({
     timeout: idleMs,
     minVersion: "TLSv1.2",
     ca,
+    allowPartialTrustChain: true,
   });
   let isClosed = false;
 
@@ -112,6 +113,8 @@ export function createWebhookSessions({
       port,
       servername: serverName ?? (isIP(host) === 0 ? host : undefined),
       ca,
+      // As in Go, any certificate of the bundle is trusted, also the server's own, which envtest puts there.
+      allowPartialTrustChain: true,
       minVersion: "TLSv1.2",
       ALPNProtocols: ["h2", "http/1.1"],
     });

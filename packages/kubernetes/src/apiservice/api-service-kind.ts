@@ -26,7 +26,7 @@ export const APIService: Kind<APIService> = builtInKind<APIService>({
     ageColumn,
   ],
   subresources: { status: true },
-  traits: { plainFinalizers: true, metadataChecks: { create: true } },
+  traits: { plainFinalizers: true, metadataChecks: { create: true }, statusKeepsMetadata: true },
 });
 
 /** The condition `Available`. */

@@ -25,4 +25,5 @@ export const FlowSchema: Kind<FlowSchema> = builtInKind<FlowSchema>({
   ],
   subresources: { status: true },
   hasGeneration: true,
+  traits: { statusKeepsMetadata: true },
 });

@@ -32,5 +32,5 @@ export const PriorityLevelConfiguration: Kind<PriorityLevelConfiguration> = buil
   ],
   subresources: { status: true },
   hasGeneration: true,
-  traits: { metadataChecks: { create: true } },
+  traits: { metadataChecks: { create: true }, statusKeepsMetadata: true },
 });

@@ -10,8 +10,10 @@ import (
 	"strings"
 	"time"
 
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,10 +33,13 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	ctrlcache "sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/webhook"
+	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 )
 
 func check(name string, action func() error) {
@@ -213,7 +218,80 @@ func main() {
 			return errors.New("nothing was reconciled")
 		}
 	})
+	check("envtest installs a definition", func() error {
+		environment := &envtest.Environment{UseExistingCluster: new(true), Config: config, CRDs: []*apiextensionsv1.CustomResourceDefinition{definition()}}
+		environment.CRDInstallOptions.CleanUpAfterUse = true
+		if _, err := environment.Start(); err != nil {
+			return err
+		}
+		tests := schema.GroupVersionResource{Group: "conformance.flotilla.dev", Version: "v1", Resource: "tests"}
+		_, err := dynamic.NewForConfigOrDie(config).Resource(tests).Namespace(ns).List(ctx, metav1.ListOptions{})
+		return errors.Join(err, environment.Stop())
+	})
+	check("envtest installs a webhook that a manager serves", func() error {
+		environment := &envtest.Environment{UseExistingCluster: new(true), Config: config, WebhookInstallOptions: envtest.WebhookInstallOptions{
+			ValidatingWebhooks: []*admissionv1.ValidatingWebhookConfiguration{validation(ns)},
+		}}
+		if _, err := environment.Start(); err != nil {
+			return err
+		}
+		return errors.Join(denied(ctx, config, environment.WebhookInstallOptions, json, ns), environment.Stop())
+	})
 	check("delete namespace", func() error {
 		return typed.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{})
 	})
+}
+
+func definition() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "tests.conformance.flotilla.dev"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "conformance.flotilla.dev", Scope: apiextensionsv1.NamespaceScoped,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Kind: "Test", ListKind: "TestList", Plural: "tests", Singular: "test"},
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object"}},
+			}},
+		},
+	}
+}
+
+// A webhook for the ConfigMaps of one namespace.
+func validation(ns string) *admissionv1.ValidatingWebhookConfiguration {
+	return &admissionv1.ValidatingWebhookConfiguration{
+		ObjectMeta: metav1.ObjectMeta{Name: ns},
+		Webhooks: []admissionv1.ValidatingWebhook{{
+			Name: "denies.conformance.flotilla.dev", AdmissionReviewVersions: []string{"v1"}, SideEffects: new(admissionv1.SideEffectClassNone),
+			ClientConfig:      admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Namespace: ns, Name: "webhook", Path: new("/deny")}},
+			NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"kubernetes.io/metadata.name": ns}},
+			Rules: []admissionv1.RuleWithOperations{{
+				Operations: []admissionv1.OperationType{admissionv1.Create},
+				Rule:       admissionv1.Rule{APIGroups: []string{""}, APIVersions: []string{"v1"}, Resources: []string{"configmaps"}},
+			}},
+		}},
+	}
+}
+
+// Serves the webhook and waits until it denies a request.
+func denied(ctx context.Context, config *rest.Config, options envtest.WebhookInstallOptions, clients kubernetes.Interface, ns string) error {
+	manager, err := ctrl.NewManager(config, ctrl.Options{Metrics: metricsserver.Options{BindAddress: "0"}, WebhookServer: webhook.NewServer(webhook.Options{
+		Host: options.LocalServingHost, Port: options.LocalServingPort, CertDir: options.LocalServingCertDir,
+	})})
+	if err != nil {
+		return err
+	}
+	manager.GetWebhookServer().Register("/deny", &webhook.Admission{Handler: admission.HandlerFunc(func(context.Context, admission.Request) admission.Response {
+		return admission.Denied("by the check")
+	})})
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { _ = manager.Start(running) }()
+	for range 40 {
+		_, err = clients.CoreV1().ConfigMaps(ns).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "denied-"}}, metav1.CreateOptions{})
+		if err != nil && strings.Contains(err.Error(), "denied the request: by the check") {
+			return nil
+		}
+		time.Sleep(250 * time.Millisecond)
+	}
+	return fmt.Errorf("the webhook did not deny the request: %w", err)
 }

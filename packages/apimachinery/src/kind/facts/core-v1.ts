@@ -122,6 +122,17 @@ export interface ClusterTrustBundleProjection {
   path: string;
 }
 
+export interface ComponentCondition {
+  type: string;
+  status: string;
+  message?: string;
+  error?: string;
+}
+
+export interface ComponentStatus extends KubernetesObject {
+  conditions?: ComponentCondition[];
+}
+
 export interface ConfigMap extends KubernetesObject {
   immutable?: boolean;
   data?: Record<string, string>;
