@@ -3,6 +3,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
 import { isNamespaceTerminating } from "@flotilla/apimachinery";
 import { messageOf } from "@flotilla/base";
+import { InterpretError } from "@flotilla/kubernetes";
 import { done, unlessChanged } from "@flotilla/controller-runtime";
 import type { ReconcileContext, Result } from "@flotilla/controller-runtime";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
@@ -133,9 +134,12 @@ export function createApplyPolicy(
     tally.wait(key, { policy, template, reason: quota === undefined ? BINDING_REJECTED : QUOTA_EXCEEDED, message });
   }
 
-  /** Whatever keeps a policy from being applied is reported: a rejection at once, any other failure when it lasts. */
+  /**
+   * Whatever keeps a policy from being applied is reported: a rejection and a failed rule at once, where they occur, any
+   * other failure when it lasts.
+   */
   function reportLasting(key: TemplateKey, template: Template, policy: Policy, error: unknown): void {
-    if (isRefusal(error) || isNamespaceTerminating(error)) return;
+    if (isRefusal(error) || isNamespaceTerminating(error) || error instanceof InterpretError) return;
     const id = templateId(key);
     const count = (waiting.failures.get(id) ?? 0) + 1;
     waiting.failures.set(id, count);
