@@ -39,7 +39,7 @@ export const templateRequests: AdmissionStep = {
         `${raised}: raising it does not roll pods back, because a ${object.kind} keeps pods that have the ` +
           "release; release the previous template to replace them",
       );
-    const others = strangePods(object).filter((name) => !oldObject || !podsToDeleteOf(oldObject).includes(name));
+    const others = namesOfOtherPods(object).filter((name) => !oldObject || !podsToDeleteOf(oldObject).includes(name));
     if (others.length > 0) {
       const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : "";
       warn(
@@ -82,7 +82,7 @@ const kept = (partition: unknown): number =>
 const podPrefixOf = ({ metadata: { name } }: Template): string =>
   name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`;
 
-function strangePods(template: Template): readonly string[] {
+function namesOfOtherPods(template: Template): readonly string[] {
   const prefix = podPrefixOf(template);
   return podsToDeleteOf(template).filter((name) => !name.startsWith(prefix));
 }
