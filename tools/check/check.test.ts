@@ -158,6 +158,19 @@ describe("cycles through files beside the folders", () => {
   });
 });
 
+/** A case: the rule finds this spread. */
+function spreads(
+  what: string,
+  text: string,
+  found: string,
+): Record<string, { path: string; text: string; want: string[] }> {
+  const want = [
+    `packages/base/src/a.ts has the conditional spread ${found}: an optional field may be undefined; where it must be ` +
+      "absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … }), or a function that returns no fields",
+  ];
+  return { [`a conditional spread of ${what}`]: { path: "packages/base/src/a.ts", text: `${text}\n`, want } };
+}
+
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
     "a valid file": { path: "packages/base/src/good-name.ts", text: "export const x = 1;\n", want: [] },
@@ -229,52 +242,37 @@ describe("tidy rules", () => {
       text: "try { x(); } catch {}\n",
       want: ["packages/web/ui/views/a.tsx swallows an error"],
     },
-    "a conditional spread of one field": {
+    ...spreads("one field", "call({ ...(signal && { signal }) });", "...(signal && { signal })"),
+    ...spreads(
+      "one field under its own name",
+      "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };",
+      "...(pod.phase !== undefined && { phase: pod.phase })",
+    ),
+    ...spreads("one field or of nothing", "call({ ...(signal ? { signal } : {}) });", "...(signal ? { signal } : {})"),
+    ...spreads(
+      "several lines, with brackets in its texts",
+      'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};',
+      '...(isOld && has(pod, ")") && { age: f("{") })',
+    ),
+    ...spreads(
+      "several fields or of undefined",
+      "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });",
+      "...(isOld ? { age: 1, name: a.name } : undefined)",
+    ),
+    ...spreads("a call", "call({ ...(isOld && agesOf(pod, { max: 1 })) });", "...(isOld && agesOf(pod, { max: 1 }))"),
+    ...spreads(
+      "an awaited call",
+      "call({ ...(isOld && isKept && (await agesOf(pod))) });",
+      "...(isOld && isKept && (await agesOf(pod)))",
+    ),
+    ...spreads("a call or of undefined", "call({ ...(a && b ? f() : undefined) });", "...(a && b ? f() : undefined)"),
+    ...spreads("undefined or of a call", "call({ ...(isOld ? undefined : f()) });", "...(isOld ? undefined : f())"),
+    ...spreads("an object", "const pod = { ...(isOld && labels) };", "...(isOld && labels)"),
+    "a spread of a choice between two objects with fields, or of a default, and a conditional item of a list": {
       path: "packages/base/src/a.ts",
-      text: "call({ ...(signal && { signal }) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be " +
-          "undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of one field under its own name": {
-      path: "packages/base/src/a.ts",
-      text: "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase " +
-          "}): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … " +
-          "}) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of one field or of nothing": {
-      path: "packages/base/src/a.ts",
-      text: "call({ ...(signal ? { signal } : {}) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field " +
-          "may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread over several lines, with brackets in its texts": {
-      path: "packages/base/src/a.ts",
-      text: 'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};\n',
-      want: [
-        'packages/base/src/a.ts has the conditional spread ...(isOld && has(pod, ")") && { age: f("{") }): an ' +
-          "optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or " +
-          "omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of several fields or of undefined": {
-      path: "packages/base/src/a.ts",
-      text: "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(isOld ? { age: 1, name: a.name } : undefined): " +
-          "an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) " +
-          "or omitEmpty({ … })",
-      ],
-    },
-    "a spread of an object that may be undefined, and one of two objects with fields": {
-      path: "packages/base/src/a.ts",
-      text: "const pod = { ...(isOld && labels), ...(isOld ? { age: 1 } : { age: 2 }), ...(given ?? { age: 3 }) };\n",
+      text:
+        "const pod = { ...(isOld && isKept ? { age: 1 } : { age: 2 }), ...(given ?? { age: 3 }), ...f(a && b) };\n" +
+        "const pods = [...(isOld && isKept ? [pod] : [])];\n",
       want: [],
     },
     "a swallowed error": {

@@ -75,7 +75,7 @@ function add(sum: JsonObject, subset: JsonObject): JsonObject {
   return {
     ...sum,
     ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing),
-    ...(isFull(subset) && conditions(subset["conditions"])),
+    ...conditions(isFull(subset) ? subset["conditions"] : undefined),
   };
 }
 
