@@ -57,6 +57,14 @@ test("every workload whose pods are updated declares how a release limits the up
   expect(updated.filter(({ interpreter }) => !interpreter?.release).map(nameOf)).toEqual([]);
 });
 
+test("these kinds keep updated pods when their partition is raised", () => {
+  const keeping = knownDefinitions.filter(({ interpreter }) => interpreter?.keepsUpdated);
+
+  expect(keeping.map(nameOf).toSorted()).toEqual(
+    ["DaemonSet", "SidecarSet", "StatefulSet", "UnitedDeployment"].map((kind) => `apps.kruise.io/${kind}`),
+  );
+});
+
 for (const { kind, interpreter, example } of updated)
   test(`a release gives a copy of ${nameOf({ kind })} a partition exactly if the kind has one`, () => {
     const limit = interpreter?.release?.limit;

@@ -136,6 +136,11 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   dependencies?(object: DeepReadonly<T>): Dependency[];
   /** For kinds whose pods are updated when the template changes. */
   release?: KindRelease<T>;
+  /**
+   * For kinds whose updated pods keep the release when a partition is raised: the fields of the spec that a release
+   * changes.
+   */
+  keepsUpdated?: readonly string[];
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */

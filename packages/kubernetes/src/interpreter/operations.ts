@@ -9,6 +9,7 @@ export type Rule = Exclude<
   | "conditions"
   | "concerns"
   | "release"
+  | "keepsUpdated"
   | "restateStatus"
   | "prune"
   | "timeToLive"

@@ -37,6 +37,7 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
     takesDown: () => "budget",
     limit: (daemonSet, { maxUnavailable, isPaused }) => limitRollingUpdate(daemonSet, { maxUnavailable, isPaused }),
   },
+  keepsUpdated: ["template"],
   reflectStatus: (daemonSet) => withRelease(daemonSet, reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts])),
   aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {

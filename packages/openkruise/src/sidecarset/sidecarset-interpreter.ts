@@ -23,6 +23,7 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   kind: "SidecarSet",
   replicas: () => ({ replicas: 0 }),
   divide: divideSidecarPartition,
+  keepsUpdated: ["containers", "initContainers"],
   retain: (desired) => desired,
   reflectStatus(sidecarSet) {
     const status = statusOf(sidecarSet);

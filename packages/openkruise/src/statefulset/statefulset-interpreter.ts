@@ -34,6 +34,7 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   reviseReplicas: (statefulSet, replicas) => withSpecField(statefulSet, "replicas", replicas),
   divide: divideOrdinals,
   release: { hasPartition: true, takesDown: () => "budget", limit: limitRollingUpdate },
+  keepsUpdated: ["template"],
   reflectStatus: (statefulSet) =>
     withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>

@@ -9,17 +9,11 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { letThrough } from "@flotilla/openkruise";
 import { podsToDeleteOf } from "../pods-to-delete/named-pods.ts";
+import { rulesOfGroupKind, rulesOfKind } from "../../interpreter/kind-rules.ts";
 import { specOf } from "../../interpreter/release-reach.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
-/** Kinds that update pods when a partition is lowered and leave them when it is raised, by what a pod is made from. */
-const KEEPING: ReadonlyMap<string, readonly string[]> = new Map([
-  ["StatefulSet", ["template"]],
-  ["DaemonSet", ["template"]],
-  ["SidecarSet", ["containers", "initContainers"]],
-  ["UnitedDeployment", ["template"]],
-]);
 /** Partitions are compared as the pods that they let through of this many. */
 const NOMINAL_PODS = 100_000;
 /** A pod has the name of its CloneSet, which OpenKruise shortens if it is longer. */
@@ -29,7 +23,9 @@ const MAX_NAMED = 5;
 export const templateRequests: AdmissionStep = {
   name: "TemplateRequests",
   for: ({ group, kind, foreign }) =>
-    !foreign && group === "apps.kruise.io" && (kind === "CloneSet" || KEEPING.has(kind)),
+    !foreign &&
+    ((group === "apps.kruise.io" && kind === "CloneSet") ||
+      rulesOfGroupKind({ group, kind })?.keepsUpdated !== undefined),
   on: ["CREATE", "UPDATE"],
   matches: ({ cluster, subresource, byController }) => cluster === HUB && subresource === undefined && !byController,
   check({ object, oldObject, warn }) {
@@ -52,7 +48,7 @@ export const templateRequests: AdmissionStep = {
 
 /** The path of a partition that keeps more pods back than before, with the same release. */
 function raisedPartition(before: Template, next: Template): string | undefined {
-  const parts = KEEPING.get(next.kind);
+  const parts = rulesOfKind(next)?.keepsUpdated;
   const [old, own] = [specOf(before), specOf(next)];
   if (!parts?.every((part) => equalJson(old[part] ?? null, own[part] ?? null))) return undefined;
   const last = partitionsOf(old);
