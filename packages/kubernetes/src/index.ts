@@ -83,6 +83,7 @@ export {
   pickFields,
   reflectFields,
 } from "./interpreter/counters.ts";
+export { managesPod } from "./interpreter/pod-owners.ts";
 export { limitRollingUpdate } from "./interpreter/release-limits.ts";
 export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";

@@ -95,12 +95,23 @@ export interface ReleaseLimits {
   isPaused: boolean;
 }
 
+/** The owner of a pod that manages it. */
+export interface ControllerReference {
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** How the member's controller of a kind updates pods, and how a release limits it. */
 interface KindRelease<T extends KubernetesObject = KubernetesObject> {
   /** Whether `limit` can keep part of the pods at the revision before. */
   hasPartition?: true;
   /** How many pods an update makes unavailable: `maxUnavailable` of them, one, or all. */
   takesDown(object: DeepReadonly<T>): "budget" | "one" | "all";
+  /**
+   * Whether a pod with this controller is one of the object's: another workload may select the same labels. Unset where
+   * the selector decides alone.
+   */
+  ownsPodOf?(object: DeepReadonly<T>, controller: ControllerReference | undefined): boolean;
   /** The object with the limits for which the kind has fields. Unset for a kind that has none. */
   limit?(object: DeepReadonly<T>, limits: ReleaseLimits): DeepReadonly<T>;
 }

@@ -13,6 +13,7 @@ import { keptPods } from "../divide/split-partition.ts";
 import {
   aggregateFields,
   conditionSums,
+  managesPod,
   reflectFields,
   templateDependencies,
   templateReplicas,
@@ -41,7 +42,7 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
-  release: { hasPartition: true, takesDown: () => "budget", limit: limitUpdates },
+  release: { hasPartition: true, takesDown: () => "budget", ownsPodOf: managesPod, limit: limitUpdates },
   reflectStatus: (cloneSet) =>
     withRelease(
       cloneSet,

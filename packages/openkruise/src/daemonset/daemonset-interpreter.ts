@@ -11,6 +11,7 @@ import {
   countIn,
   isObserved,
   limitRollingUpdate,
+  managesPod,
   reflectFields,
   templateDependencies,
 } from "@flotilla/kubernetes";
@@ -35,6 +36,7 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
   divide: divideDaemonPartition,
   release: {
     takesDown: () => "budget",
+    ownsPodOf: managesPod,
     limit: (daemonSet, { maxUnavailable, isPaused }) => limitRollingUpdate(daemonSet, { maxUnavailable, isPaused }),
   },
   keepsUpdated: ["template"],
