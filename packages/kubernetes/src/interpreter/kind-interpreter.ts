@@ -152,6 +152,13 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
    * changes.
    */
   keepsUpdated?: readonly string[];
+  /** For kinds whose users name the pods that are deleted first. */
+  podsToDelete?: {
+    /** Where the spec has the list of names. */
+    readonly path: readonly string[];
+    /** What the names of the object's pods begin with. */
+    podPrefix(name: string): string;
+  };
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */

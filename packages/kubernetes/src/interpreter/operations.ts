@@ -10,6 +10,7 @@ export type Rule = Exclude<
   | "concerns"
   | "release"
   | "keepsUpdated"
+  | "podsToDelete"
   | "restateStatus"
   | "prune"
   | "timeToLive"
