@@ -98,6 +98,7 @@ export type {
   WorkloadsOnMember,
   ReleaseLimits,
 } from "./interpreter/kind-interpreter.ts";
+export type { Unhealthy } from "./interpreter/unhealthy.ts";
 export type { StatusItem } from "./interpreter/status-item.ts";
 export { finishOf, isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";
