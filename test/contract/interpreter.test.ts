@@ -65,6 +65,14 @@ test("these kinds keep updated pods when their partition is raised", () => {
   );
 });
 
+test("these kinds change pods when they are created", () => {
+  const changing = knownDefinitions.filter(({ interpreter }) => interpreter?.changesNewPods);
+
+  expect(changing.map(nameOf).toSorted()).toEqual(
+    ["PersistentPodState", "SidecarSet", "WorkloadSpread"].map((kind) => `apps.kruise.io/${kind}`),
+  );
+});
+
 for (const { kind, interpreter, example } of updated)
   test(`a release gives a copy of ${nameOf({ kind })} a partition exactly if the kind has one`, () => {
     const limit = interpreter?.release?.limit;

@@ -161,6 +161,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   };
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
+  /** For kinds that change pods only when they are created; the others act on pods that run. */
+  changesNewPods?: true;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */
   prune?(template: DeepReadonly<T>): DeepReadonly<T>;
   /**

@@ -8,6 +8,7 @@ export type Rule = Exclude<
   | "versions"
   | "conditions"
   | "concerns"
+  | "changesNewPods"
   | "release"
   | "keepsUpdated"
   | "podsToDelete"

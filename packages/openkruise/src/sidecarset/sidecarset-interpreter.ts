@@ -21,6 +21,7 @@ const NEWER_COUNTERS = ["updatedReadyPods"];
 export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   group: "apps.kruise.io",
   kind: "SidecarSet",
+  changesNewPods: true,
   replicas: () => ({ replicas: 0 }),
   divide: divideSidecarPartition,
   keepsUpdated: ["containers", "initContainers"],

@@ -21,6 +21,7 @@ const NO_LIMIT = -1;
 export const workloadSpreadInterpreter: KindInterpreter<DividedSpread> = {
   group: "apps.kruise.io",
   kind: "WorkloadSpread",
+  changesNewPods: true,
   divide: divideSpread,
   concerns: ({ spec }) => concernOf(spec && { targetRef: spec.targetRef }),
   reflectStatus(spread) {
