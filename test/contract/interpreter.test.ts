@@ -57,6 +57,22 @@ test("every workload whose pods are updated declares how a release limits the up
   expect(updated.filter(({ interpreter }) => !interpreter?.release).map(nameOf)).toEqual([]);
 });
 
+test("these kinds keep updated pods when their partition is raised", () => {
+  const keeping = knownDefinitions.filter(({ interpreter }) => interpreter?.keepsUpdated);
+
+  expect(keeping.map(nameOf).toSorted()).toEqual(
+    ["DaemonSet", "SidecarSet", "StatefulSet", "UnitedDeployment"].map((kind) => `apps.kruise.io/${kind}`),
+  );
+});
+
+test("these kinds change pods when they are created", () => {
+  const changing = knownDefinitions.filter(({ interpreter }) => interpreter?.changesNewPods);
+
+  expect(changing.map(nameOf).toSorted()).toEqual(
+    ["PersistentPodState", "SidecarSet", "WorkloadSpread"].map((kind) => `apps.kruise.io/${kind}`),
+  );
+});
+
 for (const { kind, interpreter, example } of updated)
   test(`a release gives a copy of ${nameOf({ kind })} a partition exactly if the kind has one`, () => {
     const limit = interpreter?.release?.limit;

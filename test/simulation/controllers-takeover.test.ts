@@ -125,7 +125,7 @@ test("after a clean stop the standby takes over within two seconds, and the form
   expect(await podsOf()).toEqual({ all: REPLICAS, updated: REPLICAS, ready: REPLICAS });
 });
 
-test("a standby whose watches deliver nothing any more takes nothing back that the leader has released", async () => {
+test("a standby whose watches stalled keeps updated pods on the new revision when it takes over", async () => {
   world = await startControllersWorld(MEMBERS);
   const first = world.startProcess();
   await world.run(1_000);

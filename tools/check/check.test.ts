@@ -119,6 +119,42 @@ describe("cycles through files beside the folders", () => {
     ]);
   });
 
+  describe("an import of a test", () => {
+    const manifest = file(
+      "packages/flotilla/package.json",
+      '{ "dependencies": { "@flotilla/base": "0.1.0" }, "devDependencies": { "@flotilla/testing": "0.1.0" } }\n',
+    );
+
+    test("is reported if the package.json does not declare the package, by name or by path", () => {
+      const findings = checkLayers([
+        manifest,
+        file(
+          "packages/flotilla/src/a.test.ts",
+          'import { up } from "@flotilla/server";\nimport { serve } from "../../apiserver/src/test-server.ts";\n',
+        ),
+      ]);
+
+      expect(findings).toEqual(
+        ["server", "apiserver"].map(
+          (name) =>
+            `packages/flotilla/src/a.test.ts: imports @flotilla/${name}, which packages/flotilla/package.json does not declare`,
+        ),
+      );
+    });
+
+    test("passes if it is declared, also for tests alone, or is a file of its package", () => {
+      const findings = checkLayers([
+        manifest,
+        file(
+          "packages/flotilla/src/a.test.ts",
+          'import { x } from "@flotilla/base";\nimport { y } from "@flotilla/testing/y.ts";\nimport { z } from "./z.ts";\n',
+        ),
+      ]);
+
+      expect(findings).toEqual([]);
+    });
+  });
+
   test("a folder and a file that import each other are reported", () => {
     const findings = checkLayers([
       file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),
@@ -157,6 +193,19 @@ describe("cycles through files beside the folders", () => {
     expect(findings).toEqual([]);
   });
 });
+
+/** A case: the rule finds this spread. */
+function spreads(
+  what: string,
+  text: string,
+  found: string,
+): Record<string, { path: string; text: string; want: string[] }> {
+  const want = [
+    `packages/base/src/a.ts has the conditional spread ${found}: an optional field may be undefined; where it must be ` +
+      "absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … }), or a function that returns no fields",
+  ];
+  return { [`a conditional spread of ${what}`]: { path: "packages/base/src/a.ts", text: `${text}\n`, want } };
+}
 
 describe("tidy rules", () => {
   const cases: Record<string, { path: string; text: string; want: string[] }> = {
@@ -229,52 +278,37 @@ describe("tidy rules", () => {
       text: "try { x(); } catch {}\n",
       want: ["packages/web/ui/views/a.tsx swallows an error"],
     },
-    "a conditional spread of one field": {
+    ...spreads("one field", "call({ ...(signal && { signal }) });", "...(signal && { signal })"),
+    ...spreads(
+      "one field under its own name",
+      "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };",
+      "...(pod.phase !== undefined && { phase: pod.phase })",
+    ),
+    ...spreads("one field or of nothing", "call({ ...(signal ? { signal } : {}) });", "...(signal ? { signal } : {})"),
+    ...spreads(
+      "several lines, with brackets in its texts",
+      'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};',
+      '...(isOld && has(pod, ")") && { age: f("{") })',
+    ),
+    ...spreads(
+      "several fields or of undefined",
+      "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });",
+      "...(isOld ? { age: 1, name: a.name } : undefined)",
+    ),
+    ...spreads("a call", "call({ ...(isOld && agesOf(pod, { max: 1 })) });", "...(isOld && agesOf(pod, { max: 1 }))"),
+    ...spreads(
+      "an awaited call",
+      "call({ ...(isOld && isKept && (await agesOf(pod))) });",
+      "...(isOld && isKept && (await agesOf(pod)))",
+    ),
+    ...spreads("a call or of undefined", "call({ ...(a && b ? f() : undefined) });", "...(a && b ? f() : undefined)"),
+    ...spreads("undefined or of a call", "call({ ...(isOld ? undefined : f()) });", "...(isOld ? undefined : f())"),
+    ...spreads("an object", "const pod = { ...(isOld && labels) };", "...(isOld && labels)"),
+    "a spread of a choice between two objects with fields, or of a default, and a conditional item of a list": {
       path: "packages/base/src/a.ts",
-      text: "call({ ...(signal && { signal }) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal && { signal }): an optional field may be " +
-          "undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of one field under its own name": {
-      path: "packages/base/src/a.ts",
-      text: "const status = { ...(pod.phase !== undefined && { phase: pod.phase }) };\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(pod.phase !== undefined && { phase: pod.phase " +
-          "}): an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … " +
-          "}) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of one field or of nothing": {
-      path: "packages/base/src/a.ts",
-      text: "call({ ...(signal ? { signal } : {}) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(signal ? { signal } : {}): an optional field " +
-          "may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread over several lines, with brackets in its texts": {
-      path: "packages/base/src/a.ts",
-      text: 'const pod = {\n  ...(isOld &&\n    has(pod, ")") && { age: f("{") }),\n};\n',
-      want: [
-        'packages/base/src/a.ts has the conditional spread ...(isOld && has(pod, ")") && { age: f("{") }): an ' +
-          "optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) or " +
-          "omitEmpty({ … })",
-      ],
-    },
-    "a conditional spread of several fields or of undefined": {
-      path: "packages/base/src/a.ts",
-      text: "call({ ...(isOld ? { age: 1, name: a.name } : undefined) });\n",
-      want: [
-        "packages/base/src/a.ts has the conditional spread ...(isOld ? { age: 1, name: a.name } : undefined): " +
-          "an optional field may be undefined; where it must be absent, spread defined({ … }), omitZero({ … }) " +
-          "or omitEmpty({ … })",
-      ],
-    },
-    "a spread of an object that may be undefined, and one of two objects with fields": {
-      path: "packages/base/src/a.ts",
-      text: "const pod = { ...(isOld && labels), ...(isOld ? { age: 1 } : { age: 2 }), ...(given ?? { age: 3 }) };\n",
+      text:
+        "const pod = { ...(isOld && isKept ? { age: 1 } : { age: 2 }), ...(given ?? { age: 3 }), ...f(a && b) };\n" +
+        "const pods = [...(isOld && isKept ? [pod] : [])];\n",
       want: [],
     },
     "a swallowed error": {

@@ -56,7 +56,7 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
     return found === undefined
       ? undefined
       : `has the conditional spread ${found}: an optional field may be undefined; where it must be absent, ` +
-          "spread defined({ … }), omitZero({ … }) or omitEmpty({ … })";
+          "spread defined({ … }), omitZero({ … }) or omitEmpty({ … }), or a function that returns no fields";
   },
   ({ path, text }) => {
     const isTooWide = (line: string): boolean => line.length > MAX_COLUMNS && !UNBROKEN.test(line);
@@ -73,18 +73,16 @@ const rules: ((file: SourceFile) => string | undefined)[] = [
 ];
 
 /**
- * The first spread whose fields depend on a condition: `...(x && { … })`, `...(x ? { … } : {})`. A choice between two
- * objects with fields is none.
+ * The first spread into an object that a condition can empty: `...(x && { … })`, `...(x && f())`, `...(x ? f() : {})`. A
+ * choice between two objects with fields is none.
  */
 function conditionalSpread(text: string): string | undefined {
   for (const { index } of text.matchAll(/\.\.\.\(/g)) {
     const end = closingAt(text, index + 3);
     const outer = outerText(text.slice(index + 4, end));
-    if (
-      /&& ?\{/.test(outer) ||
-      /[?:] ?\{ ?\}/.test(outer) ||
-      (/[?:] ?\{/.test(outer) && /[?:] ?undefined\b/.test(outer))
-    )
+    const [value = ""] = outer.split(/ \? /);
+    const isChoice = value !== outer;
+    if (isChoice ? /[?:] ?(?:\{ ?\}|undefined\b)/.test(outer) : / && /.test(value))
       return text.slice(index, end + 1).replace(/\s+/g, " ");
   }
   return undefined;

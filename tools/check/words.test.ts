@@ -32,6 +32,18 @@ const cases: Record<string, { path: string; text: string; want: string[] }> = {
     text: "tellFailure(TOLD_AT, isNews);\n",
     want: ["tell", "TOLD", "News"].map((word) => `tools/a.ts:1: "${word}" is not a word that we use`),
   },
+  "identifiers that contain a phrase are reported": {
+    path: "tools/a.ts",
+    text: "const isUnderWay = lanes.MAX_UNDER_WAY > podsTakenBack.underway;\n",
+    want: ["underway", "isUnderWay", "MAX_UNDER_WAY", "podsTakenBack"].map(
+      (found) => `tools/a.ts:1: "${found}" is not a word that we use`,
+    ),
+  },
+  "a phrase that begins in one identifier and ends in another passes": {
+    path: "tools/a.ts",
+    text: "// The policy of the webhook is NoOpinion.\n",
+    want: [],
+  },
   "phrases are reported": {
     path: "docs/a.md",
     text: "The flag is there or not. A made-up name, held against the list.\n",

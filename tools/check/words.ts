@@ -5,7 +5,7 @@
  */
 import type { SourceFile } from "./sources.ts";
 
-/** Whole words; identifiers are split into theirs, so `tellFailure` and `TOLD_AT` count as well. */
+/** Whole words; identifiers are split into theirs, so `tellFailure`, `TOLD_AT` and `isUnderWay` count as well. */
 const WORDS: ReadonlySet<string> = new Set([
   "whoever",
   "whomever",
@@ -23,6 +23,7 @@ const WORDS: ReadonlySet<string> = new Set([
   // Ends, continues, is deleted, is sent.
   "goes",
   "anew",
+  "strange",
   "stranger",
   "strangers",
   // The field says generation, and snapshot.
@@ -49,7 +50,7 @@ const PHRASES: readonly RegExp[] = [
   /\bof either\b/gi,
   /\bone of both\b/gi,
   // In progress, in transit, the reverse, the previous.
-  /\bunder way\b/gi,
+  /\bunder ?way\b/gi,
   /\bon (?:its|the|their) way\b/gi,
   /\bway round\b/gi,
   /\bthe way back\b/gi,
@@ -81,6 +82,9 @@ const EXCEPTIONS: readonly { path: string; text: string; reason: string }[] = [
     reason: "the answer of OpenKruise's webhook",
   },
   { path: "CHANGELOG.md", text: "`unwell`", reason: "the former name of a field" },
+  { path: "CHANGELOG.md", text: "`PodsTakenBack`", reason: "the former name of a condition" },
+  { path: "CHANGELOG.md", text: "`isTakenBack`", reason: "the former name of a field" },
+  { path: "CHANGELOG.md", text: "`flotilla_member_lane_under_way`", reason: "the former name of a metric" },
 ];
 
 export function checkWords(sources: readonly SourceFile[]): string[] {
@@ -96,8 +100,15 @@ function checkFile({ path, text }: SourceFile): string[] {
 }
 
 function forbiddenIn(line: string): string[] {
-  const words = [...line.matchAll(/[A-Za-z]+/g)]
-    .flatMap(([run]) => run.split(/(?<=[a-z])(?=[A-Z])/))
-    .filter((word) => WORDS.has(word.toLowerCase()));
-  return [...words, ...PHRASES.flatMap((phrase) => [...line.matchAll(phrase)].map(([found]) => found))];
+  const identifiers = [...line.matchAll(/\w+/g)].map(([identifier]) => ({ identifier, words: wordsIn(identifier) }));
+  const words = identifiers.flatMap(({ words: each }) => each.filter((word) => WORDS.has(word.toLowerCase())));
+  const compound = identifiers.filter(({ words: each }) => each.length > 1 && phrasesIn(each.join(" ")).length > 0);
+  return [...words, ...phrasesIn(line), ...compound.map(({ identifier }) => identifier)];
 }
+
+/** The words of an identifier: `is`, `Under`, `Way`. */
+const wordsIn = (identifier: string): string[] =>
+  identifier.split(/[_\d]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).filter(Boolean);
+
+const phrasesIn = (text: string): string[] =>
+  PHRASES.flatMap((phrase) => [...text.matchAll(phrase)].map(([found]) => found));

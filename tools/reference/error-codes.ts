@@ -118,7 +118,7 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
     hint: "the message names an alternative; otherwise request the permission",
   },
   Gate: {
-    happened: "a metric or a webhook of a release's gate was not answered, or with something else than it must be",
+    happened: "the server of a gate's metric or webhook did not answer, or its answer has no usable value",
     hint: "the gate in the status of the FleetRollout has the message; it is asked again until its failure limit",
   },
   HubAnswer: {

@@ -7,8 +7,8 @@ import {
   Pod,
   ReplicaSet,
   Secret,
+  kubernetesAdmissions,
 } from "@flotilla/kubernetes";
-import { ADDRESS_ANNOTATION, kindAdmissions } from "@flotilla/server";
 import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
@@ -98,12 +98,12 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     cache,
     controllerGroup: CONTROLLERS,
     maxSeats: options.maxSeats,
-    addressAnnotation: ADDRESS_ANNOTATION,
+    addressAnnotation: "example.com/address",
     isExposed: options.isExposed,
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: options.admissions ?? kindAdmissions,
+    admissions: options.admissions ?? kubernetesAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
     connect: options.connect,

@@ -111,7 +111,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
     });
   const retrying = createRetryingConnection({ connection, token, credentials, clock });
   const deadline: Deadline = { timeoutMs: requestTimeoutMs, clock };
-  const impersonation = options.impersonate ? impersonationHeaders(options.impersonate) : {};
+  const impersonation = impersonationHeaders(options.impersonate);
   const basePath = server.pathname.replace(/\/+$/, "");
   const authority = server.host;
   const userAgent = options.userAgent ?? "flotilla";
@@ -218,7 +218,7 @@ export function createHttp2Transport(options: Http2TransportOptions): Transport 
         throw badRequest(`a raw request needs a path that starts with a slash, not ${JSON.stringify(request.path)}`);
       const headers = {
         ...headersFor({ ...request.headers }),
-        ...(request.impersonate && impersonationHeaders(request.impersonate)),
+        ...impersonationHeaders(request.impersonate),
       };
       const url = prefixOf(request.cluster) + request.path;
       const identity = await retrying.identityNow(signal);

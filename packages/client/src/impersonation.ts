@@ -8,12 +8,9 @@ export interface Impersonation {
 }
 
 /** A header may occur several times, once for each group and for each value. */
-export function impersonationHeaders({
-  user,
-  uid,
-  groups = [],
-  extra = {},
-}: Impersonation): Record<string, string | string[]> {
+export function impersonationHeaders(as: Impersonation | undefined): Record<string, string | string[]> {
+  if (!as) return {};
+  const { user, uid, groups = [], extra = {} } = as;
   const headers: Record<string, string | string[]> = { "impersonate-user": user };
   if (uid !== undefined) headers["impersonate-uid"] = uid;
   if (groups.length > 0) headers["impersonate-group"] = [...groups];

@@ -54,7 +54,7 @@ export async function openUpgrade(
     "user-agent": options.userAgent ?? "flotilla",
     ...request.headers,
     ...defined({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
-    ...(request.impersonate && impersonationHeaders(request.impersonate)),
+    ...impersonationHeaders(request.impersonate),
   };
   const path = server.pathname.replace(/\/+$/, "") + request.path;
   const port = server.port === "" ? undefined : Number(server.port);

@@ -82,14 +82,14 @@ export const REQUEST = "flotilla.dev/request";
 export const NAMESPACE_LABEL = "flotilla.dev/namespace";
 /** reflect, a condition: `False` while a rule fails for the member's object; the reason names the rule. */
 export const INTERPRETED = "Interpreted";
-/**
- * execute, Karmada's reason why a Work is not applied: the member rejected it, or the hub did not send it (a rule failed,
- * or the member has an object of that name that the hub does not manage).
- */
 /** The condition of a Work whose member decides how many replicas its object has. */
 export const REPLICAS_LEFT = "ReplicasLeft";
 /** The condition of a Work whose member keeps images by a user's Retain rule; its message names them. */
 export const RELEASE_LEFT = "ReleaseLeft";
+/**
+ * execute, Karmada's reason why a Work is not applied: the member rejected it, or the hub did not send it (a rule failed,
+ * or the member has an object of that name that the hub does not manage).
+ */
 export const APPLIED_FAILED = "AppliedFailed";
 /** execute, the reason why a Work is not applied: the member did not receive it. */
 export const MEMBER_UNREACHABLE = "MemberUnreachable";

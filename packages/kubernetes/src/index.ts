@@ -83,6 +83,7 @@ export {
   pickFields,
   reflectFields,
 } from "./interpreter/counters.ts";
+export { managesPod } from "./interpreter/pod-owners.ts";
 export { limitRollingUpdate } from "./interpreter/release-limits.ts";
 export { InterpretError } from "./interpreter/interpret-error.ts";
 export { conditionsIn, isConditionReady, joinConditions } from "./interpreter/joined-conditions.ts";
@@ -97,6 +98,7 @@ export type {
   WorkloadsOnMember,
   ReleaseLimits,
 } from "./interpreter/kind-interpreter.ts";
+export type { Unhealthy } from "./interpreter/unhealthy.ts";
 export type { StatusItem } from "./interpreter/status-item.ts";
 export { finishOf, isJobFinished } from "./job/job-outcome.ts";
 export { LEVEL_ORDER, createLevel } from "./interpreter/level.ts";

@@ -427,13 +427,13 @@ describe("TLS trust", () => {
 describe("concurrent calls", () => {
   test("are limited, use one connection each, and all get a response", async () => {
     const full = Promise.withResolvers<void>();
-    let underWay = 0;
+    let inFlight = 0;
     let most = 0;
     const webhook = await serve((asked, response) => {
-      most = Math.max(most, ++underWay);
-      if (underWay === MAX_CALLS_IN_FLIGHT) full.resolve();
+      most = Math.max(most, ++inFlight);
+      if (inFlight === MAX_CALLS_IN_FLIGHT) full.resolve();
       void full.promise.then(() => {
-        underWay--;
+        inFlight--;
         answering({ healthy: true })(asked, response);
       });
     });

@@ -52,14 +52,12 @@ export function descriptionsOf({
   additionalProperties,
   properties = {},
 }: Schema): FieldDescriptions {
+  const steps = Object.entries(properties);
+  if (typeof additionalProperties === "object") steps.unshift([VALUES, additionalProperties]);
+  if (items) steps.unshift([ITEMS, items]);
   return {
     ...defined({ "": description !== undefined && description !== "" ? description : undefined }),
-    ...(items && descriptionsAt(ITEMS, descriptionsOf(items))),
-    ...(typeof additionalProperties === "object" && descriptionsAt(VALUES, descriptionsOf(additionalProperties))),
-    ...Object.assign(
-      {},
-      ...Object.entries(properties).map(([name, field]) => descriptionsAt(name, descriptionsOf(field))),
-    ),
+    ...Object.assign({}, ...steps.map(([step, schema]) => descriptionsAt(step, descriptionsOf(schema)))),
   };
 }
 

@@ -4,7 +4,7 @@ import { applyJsonPatch } from "./json-patch.ts";
 import { jsonPatchBetween } from "./json-patch-between.ts";
 
 const cases: Record<string, { before: JsonObject; after: JsonObject; want: unknown[] }> = {
-  "of equal documents is empty": { before: { a: { b: [1] } }, after: { a: { b: [1] } }, want: [] },
+  "between equal documents has no operations": { before: { a: { b: [1] } }, after: { a: { b: [1] } }, want: [] },
   "adds, replaces and removes members of objects": {
     before: { kept: 1, changed: 1, gone: 1 },
     after: { kept: 1, changed: 2, added: {} },

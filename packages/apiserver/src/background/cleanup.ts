@@ -4,7 +4,7 @@
  * checked, so one that is decided after the mark fails, and one that was decided before is visible as well.
  * Objects with finalizers of their own are waited for; their deletion enqueues the work again.
  */
-import { FlotillaError, formatTime, isObject } from "@flotilla/base";
+import { FlotillaError, formatTime, isObject, objectOf } from "@flotilla/base";
 import type { Clock, JsonObject } from "@flotilla/base";
 import type { CacheEvent, CachedEntry } from "../store/cache.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -119,7 +119,7 @@ export function createCleanup(deps: {
     housekeeping.rewrite(key, "status", (object) => ({
       ...object,
       status: {
-        ...(isObject(object.status) ? object.status : undefined),
+        ...objectOf(object.status),
         conditions: namespaceConditions(object, remaining, formatTime(clock.now()), foreign),
       },
     }));

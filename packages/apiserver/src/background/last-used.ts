@@ -1,5 +1,5 @@
 /** Records on a Secret when its token was last used, so that users and cleanup controllers find unused tokens. */
-import { isObject } from "@flotilla/base";
+import { objectOf } from "@flotilla/base";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { metadataOf } from "../codec/metadata.ts";
@@ -25,7 +25,7 @@ export function markUsed(
         ...object,
         metadata: {
           ...metadata,
-          labels: { ...(isObject(metadata.labels) ? metadata.labels : undefined), [LAST_USED]: day },
+          labels: { ...objectOf(metadata.labels), [LAST_USED]: day },
         },
       };
     }),

@@ -29,7 +29,7 @@ export function customSchema({ resource: { kind }, version, schema }: ServedVers
   };
 }
 
-function convertAll(properties: Record<string, Schema>): JsonObject {
+function convertAll(properties: Record<string, Schema> = {}): JsonObject {
   return Object.fromEntries(Object.entries(properties).map(([name, property]) => [name, converted(property)]));
 }
 
@@ -46,7 +46,7 @@ function converted(schema: Schema): JsonObject {
       properties:
         properties || isEmbedded
           ? {
-              ...(properties && convertAll(properties)),
+              ...convertAll(properties),
               ...defined({
                 apiVersion: isEmbedded ? API_VERSION : undefined,
                 kind: isEmbedded ? KIND : undefined,

@@ -167,21 +167,19 @@ class ResourcePaths {
     );
     put(
       `${this.#collection}/{name}`,
-      {
-        ...(has("get") && this.#get("", object)),
-        ...(has("update") && this.#put("", object)),
-        ...defined({
-          delete: has("delete")
-            ? this.#operation("delete", `delete${this.#title}${this.#kind}`, {
-                answers: [200, 202],
-                schema: STATUS,
-                body: DELETE_OPTIONS,
-                parameters: DELETE,
-              })
-            : undefined,
-        }),
-        ...(has("patch") && this.#patch("", object)),
-      },
+      defined({
+        get: has("get") ? this.#get("", object) : undefined,
+        put: has("update") ? this.#put("", object) : undefined,
+        delete: has("delete")
+          ? this.#operation("delete", `delete${this.#title}${this.#kind}`, {
+              answers: [200, 202],
+              schema: STATUS,
+              body: DELETE_OPTIONS,
+              parameters: DELETE,
+            })
+          : undefined,
+        patch: has("patch") ? this.#patch("", object) : undefined,
+      }),
       [NAME, ...this.#scope, PRETTY],
     );
     if (resource.namespaced && has("list")) {
@@ -229,22 +227,20 @@ class ResourcePaths {
       version: kind.version || this.#gvk.version,
     };
     const title = capitalized(name);
-    return {
-      ...(verbs.includes("get") && this.#get(title, schema, gvk)),
-      ...(verbs.includes("update") && this.#put(title, schema, gvk)),
-      ...defined({
-        post: verbs.includes("create")
-          ? this.#operation("post", `create${this.#title}${this.#kind}${title}`, {
-              answers: [200, 201, 202],
-              schema,
-              body: schema,
-              parameters: WRITE,
-              gvk,
-            })
-          : undefined,
-      }),
-      ...(verbs.includes("patch") && this.#patch(title, schema, gvk)),
-    };
+    return defined({
+      get: verbs.includes("get") ? this.#get(title, schema, gvk) : undefined,
+      put: verbs.includes("update") ? this.#put(title, schema, gvk) : undefined,
+      post: verbs.includes("create")
+        ? this.#operation("post", `create${this.#title}${this.#kind}${title}`, {
+            answers: [200, 201, 202],
+            schema,
+            body: schema,
+            parameters: WRITE,
+            gvk,
+          })
+        : undefined,
+      patch: verbs.includes("patch") ? this.#patch(title, schema, gvk) : undefined,
+    });
   }
 
   #connect({ name, kind }: Subresource, isProxy: boolean, suffix: string): JsonObject {
@@ -269,26 +265,22 @@ class ResourcePaths {
 
   #get(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
     const parameters = this.#served.resource.kind.builtIn ? [] : [parameter("resourceVersion")];
-    return {
-      get: this.#operation("get", `read${this.#title}${this.#kind}${suffix}`, {
-        answers: [200],
-        schema,
-        parameters,
-        gvk,
-      }),
-    };
+    return this.#operation("get", `read${this.#title}${this.#kind}${suffix}`, {
+      answers: [200],
+      schema,
+      parameters,
+      gvk,
+    });
   }
 
   #put(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
-    return {
-      put: this.#operation("put", `replace${this.#title}${this.#kind}${suffix}`, {
-        answers: [200, 201],
-        schema,
-        body: schema,
-        parameters: WRITE,
-        gvk,
-      }),
-    };
+    return this.#operation("put", `replace${this.#title}${this.#kind}${suffix}`, {
+      answers: [200, 201],
+      schema,
+      body: schema,
+      parameters: WRITE,
+      gvk,
+    });
   }
 
   #patch(suffix: string, schema: string, gvk?: GroupVersionKind): JsonObject {
@@ -300,15 +292,13 @@ class ResourcePaths {
     ];
     const content = Object.fromEntries(types.map((type) => [`application/${type}`, { schema: refTo(PATCH) }]));
     return {
-      patch: {
-        ...this.#operation("patch", `patch${this.#title}${this.#kind}${suffix}`, {
-          answers: [200, 201],
-          schema,
-          parameters: PATCH_PARAMETERS,
-          gvk,
-        }),
-        requestBody: { content, required: true },
-      },
+      ...this.#operation("patch", `patch${this.#title}${this.#kind}${suffix}`, {
+        answers: [200, 201],
+        schema,
+        parameters: PATCH_PARAMETERS,
+        gvk,
+      }),
+      requestBody: { content, required: true },
     };
   }
 

@@ -2,7 +2,7 @@
  * Deletion. An object without finalizers is deleted immediately; otherwise it is marked, and deleted with its last
  * finalizer. Pods wait for their kubelet.
  */
-import { formatTime, isObject, defined, omitEmpty } from "@flotilla/base";
+import { formatTime, isObject, objectOf, defined, omitEmpty } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { CONFLICT_MESSAGE, conflict, isNotFound, notFound } from "@flotilla/apimachinery";
 import type { Status } from "@flotilla/apimachinery";
@@ -164,8 +164,7 @@ function markedForDeletion(object: JsonObject, resource: Resource, options: Dele
       ...omitEmpty({ finalizers }),
     },
   };
-  if (isNamespaceKind(resource))
-    marked.status = { ...(isObject(object.status) ? object.status : undefined), phase: "Terminating" };
+  if (isNamespaceKind(resource)) marked.status = { ...objectOf(object.status), phase: "Terminating" };
   return { marked: ordered(marked), gone };
 }
 

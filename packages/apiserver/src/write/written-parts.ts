@@ -1,5 +1,5 @@
 /** Which parts of an object a request writes, and which changes start a new generation. */
-import { equalJson, isObject, defined } from "@flotilla/base";
+import { equalJson, objectOf, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { partOf } from "../resources/resources.ts";
 import type { Resource, ServedVersion } from "../resources/resources.ts";
@@ -28,8 +28,8 @@ export function combine(
     };
   }
   if (subresource === "finalize") {
-    const finalizers = isObject(given.spec) ? given.spec.finalizers : undefined;
-    return { ...old, metadata, spec: { ...(isObject(old.spec) ? old.spec : undefined), finalizers: finalizers ?? [] } };
+    const finalizers = objectOf(given.spec)["finalizers"];
+    return { ...old, metadata, spec: { ...objectOf(old.spec), finalizers: finalizers ?? [] } };
   }
   // The writer of a part owns the fields that it sent, although the rest is dropped.
   if (!served.subresources.status || partOf(served, subresource)) return { ...given, metadata };

@@ -14,10 +14,10 @@ import { keyOf, titleOfFound } from "./select.ts";
 import type { Found } from "./select.ts";
 import { UNMANAGED } from "@flotilla/flotilla";
 /**
- * `held`: the template's objects are not applied until the annotation is removed. `underway`: Works exist but are not
+ * `held`: the template's objects are not applied until the annotation is removed. `applying`: Works exist but are not
  * applied everywhere yet.
  */
-export type Known = { state: "absent" } | { state: "held" | "underway" | "adopted"; template: Live };
+export type Known = { state: "absent" } | { state: "held" | "applying" | "adopted"; template: Live };
 
 /**
  * Throws for a template that is propagated to other members, and unless `force` for an object that another hub manages.
@@ -44,7 +44,7 @@ export async function knownOf(
   const held = template.metadata.annotations?.[UNMANAGED]?.split(",").map((name) => name.trim());
   if (held?.includes("true") || copies.some(({ cluster }) => held?.includes(cluster)))
     return { state: "held", template };
-  if (options.isNeeded) return { state: "underway", template };
+  if (options.isNeeded) return { state: "applying", template };
   const works = await Promise.all(copies.map(({ cluster }) => workOf(client, found, cluster, signal)));
   const without = copies.filter((_copy, index) => works[index] === undefined).map(({ cluster }) => cluster);
   if (without.length > 0)
@@ -55,7 +55,7 @@ export async function knownOf(
         "delete the template, with preserveResourcesOnDeletion set in its policy, and adopt it from all " +
         "members at once",
     );
-  return { state: copies.every((copy) => isDelivered(found, copy)) ? "adopted" : "underway", template };
+  return { state: copies.every((copy) => isDelivered(found, copy)) ? "adopted" : "applying", template };
 }
 
 export function workOf(

@@ -22,8 +22,8 @@ export const planCommand = defineCommand({
     "Nothing is written: the hub tries the manifests in a dry run, in the order of 'flotilla apply', and " +
     "the scheduler runs locally. The exit code is 0 if applying would change nothing on any member, also " +
     "if it would change the hub; 1 if it would change a member, or if the effect on members is not " +
-    "planned; and 2 on failure. Of a template that a RolloutStrategy releases, every wave is shown with " +
-    "its gates; the changes on members are those of the first step. With --exit-on any it is 1 also for a " +
+    "planned; and 2 on failure. The plan shows every wave of a template that a RolloutStrategy releases, with " +
+    "its gates; the changes on members are those of the first step. With --exit-on any the exit code is 1 also for a " +
     "change of the hub alone, as for kubectl diff. With --fail-on-problems it is 3 if the plan has " +
     "problems, such as a workload that fits no member.",
   example: [

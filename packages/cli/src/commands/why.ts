@@ -31,8 +31,8 @@ export const whyCommand = defineCommand({
   details:
     "Shows which policy matched, which clusters were selected or excluded and why, what each member got " +
     "and reports, what moved, what is wrong and what to do. Pods that do not run are read from the " +
-    "members, with their reasons. Of a release it shows the waves, and why a member still has the old " +
-    "revision; of an autoscaled workload the last scaling. Also explains Placements, ManifestWorks and " +
+    "members, with their reasons. For a release it shows the waves, and why a member still has the old " +
+    "revision; for an autoscaled workload it shows the last scaling. Also explains Placements, ManifestWorks and " +
     "ManifestWorkReplicaSets, and objects that ManifestWorks apply to members.",
   example: [
     { says: "Explain where a Deployment runs.", run: "flotilla why deployment/web" },

@@ -193,7 +193,7 @@ function renderMember(member: DeepReadonly<ExplainedMember>, resource: Read["res
     `${cluster}: ${facts.join(", ")}${message ? `: ${message}` : ""}`,
     ...divided.map(
       (field) =>
-        `  divided     ${renderField(field)}${isTakenBack(field) ? ` (${release ? "held back by the release" : "rolled back by partition"})` : ""}`,
+        `  divided     ${renderField(field)}${isOlderTemplate(field) ? ` (${release ? "held back by the release" : "rolled back by partition"})` : ""}`,
     ),
     ...(release?.behind === undefined ? [] : [`  release     ${release.behind}`]),
     ...overridden.map((field) => `  overridden  ${renderField(field)}`),
@@ -218,7 +218,7 @@ function whoDecides({ onMember = [], ruleGives = [], ruleSets = [] }: DeepReadon
 }
 
 /** A copy has another pod template only where a release holds it back, or the partition rolls pods back. */
-const isTakenBack = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
+const isOlderTemplate = ({ path }: DeepReadonly<FieldChange>): boolean => path.startsWith("spec.template.");
 
 /** The rule of a kind that runs pods to completion does not see whether they start. */
 function healthText(health: string, resource: Read["resource"]): string {

@@ -48,10 +48,10 @@ export function createRuleBook(customizations: readonly Manifest[], clock: Clock
 
 /** An unnamed customization is named after its file. */
 function named(manifest: Manifest): DeepReadonly<ResourceInterpreterCustomization> {
-  const { metadata } = manifest.object;
+  const metadata = isObject(manifest.object.metadata) ? manifest.object.metadata : {};
   return {
     ...manifest.object,
-    metadata: { ...(isObject(metadata) && metadata), name: nameOf(manifest) },
+    metadata: { ...metadata, name: nameOf(manifest) },
   } as unknown as DeepReadonly<ResourceInterpreterCustomization>;
 }
 

@@ -137,10 +137,13 @@ function releaseOf(
 
 const generationOf = (status: JsonObject): number => numberOf(status["resourceTemplateGeneration"]);
 
-const withOutdated = (updated: number, all: number): Pick<WorkloadStatus, "updated" | "outdated"> => ({
-  updated,
-  outdated: all > updated ? all - updated : undefined,
-});
+function withOutdated(
+  updated: number | undefined,
+  all: number | undefined,
+): Pick<WorkloadStatus, "updated" | "outdated"> {
+  if (updated === undefined || all === undefined) return {};
+  return { updated, outdated: all > updated ? all - updated : undefined };
+}
 
 function policyOf(annotations: Readonly<Record<string, string>>): string | undefined {
   const name = annotations[POLICY_NAME];
@@ -264,7 +267,7 @@ export function summariseManifests(
         kind: textOf(manifest["kind"]),
         desired: typeof own["replicas"] === "number" ? own["replicas"] : undefined,
         ready,
-        ...(updated === undefined || all === undefined ? undefined : withOutdated(updated, all)),
+        ...withOutdated(updated, all),
         state:
           ready === undefined
             ? progressing === "True"

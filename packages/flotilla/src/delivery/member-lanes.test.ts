@@ -21,11 +21,11 @@ function setUp() {
 
 test("limits concurrent Works per member; others wait for a free place, without affecting other members", () => {
   const { enter, taken } = setUp();
-  const underWay = Array.from({ length: 16 }, (_, index) => enter(`work-${index}`));
+  const active = Array.from({ length: 16 }, (_, index) => enter(`work-${index}`));
 
   expect(() => enter("seventeenth")).toThrow("cluster paris is busy");
   expect(() => enter("elsewhere", "oslo")).not.toThrow();
-  underWay[0]?.leave();
+  active[0]?.leave();
 
   expect(taken()).toEqual(["seventeenth"]);
 });

@@ -13,7 +13,7 @@ import { idOfKey } from "@flotilla/controller-runtime";
 import type { Source } from "@flotilla/controller-runtime";
 
 /** Enough to keep a member busy over a high-latency network; a quarter of the execution workers. */
-const MAX_UNDER_WAY = 16;
+const MAX_ACTIVE = 16;
 const FIRST_PAUSE_MS = 1_000;
 const LAST_PAUSE_MS = 60_000;
 
@@ -51,14 +51,14 @@ export interface MemberLanes {
 export interface LaneFigures {
   cluster: string;
   /** Works being delivered, and Works waiting for a place. */
-  underWay: number;
+  active: number;
   waiting: number;
   /** Consecutive attempts without an answer; each increases the delay until the next. */
   failures: number;
 }
 
 interface Lane {
-  underWay: number;
+  active: number;
   /** In order of arrival. */
   waiting: Map<string, ObjectKey>;
   failures: number;
@@ -75,8 +75,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
 
   function laneOf(cluster: string): Lane {
     let lane = lanes.get(cluster);
-    if (!lane)
-      lanes.set(cluster, (lane = { underWay: 0, waiting: new Map(), failures: 0, reason: "", isTrying: false }));
+    if (!lane) lanes.set(cluster, (lane = { active: 0, waiting: new Map(), failures: 0, reason: "", isTrying: false }));
     return lane;
   }
   const report = (key: ObjectKey): void => listeners.forEach((listener) => listener(key));
@@ -92,7 +91,7 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
   /** A woken Work may need no request after all; then the next one gets the turn. */
   function passTurn(lane: Lane | undefined): void {
     if (!lane || lane.waiting.size === 0) return;
-    if (lane.failures > 0 ? !lane.pause && !lane.isTrying : lane.underWay < MAX_UNDER_WAY) wakeOne(lane);
+    if (lane.failures > 0 ? !lane.pause && !lane.isTrying : lane.active < MAX_ACTIVE) wakeOne(lane);
   }
 
   function open(lane: Lane): void {
@@ -104,8 +103,8 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
     waiting.forEach(report);
   }
 
-  function removeIdle(cluster: string, { underWay, failures, waiting }: Lane): void {
-    if (underWay === 0 && failures === 0 && waiting.size === 0) lanes.delete(cluster);
+  function removeIdle(cluster: string, { active, failures, waiting }: Lane): void {
+    if (active === 0 && failures === 0 && waiting.size === 0) lanes.delete(cluster);
   }
 
   function close(lane: Lane, reason: string): void {
@@ -135,18 +134,18 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
               throw new UnreachableError(lane.reason);
             }
             lane.isTrying = tries = true;
-          } else if (lane.underWay >= MAX_UNDER_WAY) {
+          } else if (lane.active >= MAX_ACTIVE) {
             wait(lane);
             throw new BusyMemberError(cluster);
           }
-          lane.underWay++;
+          lane.active++;
           hasPlace = true;
         },
         leave(unreachable) {
           if (!hasPlace) return passTurn(lanes.get(cluster));
           hasPlace = false;
           const lane = laneOf(cluster);
-          lane.underWay--;
+          lane.active--;
           if (tries) lane.isTrying = tries = false;
           if (unreachable !== undefined) {
             wait(lane);
@@ -177,9 +176,9 @@ export function createMemberLanes({ clock, random }: { clock: Clock; random: Ran
       if (lane) removeIdle(cluster, lane);
     },
     figures: () =>
-      Array.from(lanes, ([cluster, { underWay, waiting, failures }]) => ({
+      Array.from(lanes, ([cluster, { active, waiting, failures }]) => ({
         cluster,
-        underWay,
+        active,
         waiting: waiting.size,
         failures,
       })),

@@ -20,8 +20,8 @@ export const PROGRESS_DEBOUNCE_MS = 1_500;
 export const SCHEDULED_TIMING = { debounceMs: PROGRESS_DEBOUNCE_MS + 250, busyMs: 2 * PROGRESS_DEBOUNCE_MS } as const;
 
 /**
- * Later progress is reported at once, and then this often: a member's change passes two writers, so it is on the hub
- * within half a second.
+ * Progress is reported this often at most; after a pause the writer collects it for only 20 ms. A member's change passes
+ * two writers, so it is on the hub within half a second.
  */
 const PROGRESS_INTERVAL_MS = 200;
 

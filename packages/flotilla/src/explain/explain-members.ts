@@ -54,6 +54,9 @@ export interface ExplainMembersDependencies {
   readMember: MemberReader;
 }
 
+/** What the binding says of a member. */
+type Reported = NonNullable<NonNullable<Binding["status"]>["aggregatedStatus"]>[number];
+
 /** A binding may target thousands of clusters; only the first hundred are explained individually. */
 const MAX_MEMBERS = 100;
 
@@ -96,9 +99,9 @@ export async function explainMembers(
       divided: copy ? compareFields(bare, copy, isBookkeeping).fields : [],
       ...overrides(views, copy, leaving ? undefined : cluster),
       applied: wasTried(workOf.get(cluster)) ? item?.applied : undefined,
-      ...(item?.applied === false && reasonOf(workOf.get(cluster))),
+      reason: item?.applied === false ? reasonOf(workOf.get(cluster)) : undefined,
       health: item?.health,
-      ...(item && isReported(workOf.get(cluster)) && unhealthyOf(workOf.get(cluster), item.health)),
+      ...unhealthyOf(workOf.get(cluster), item),
       held: item?.health === "Unhealthy" ? heldOn(workOf.get(cluster), item.status) : undefined,
       message: message || undefined,
       status: isObject(item?.status) ? item.status : undefined,
@@ -109,7 +112,7 @@ export async function explainMembers(
       ...driftOf(workOf.get(cluster)),
       ...(await onMember({ interpreter, readMember }, cluster, workOf.get(cluster))),
       ...(await autoscaled(readMember, cluster, workOf.get(cluster), item?.status)),
-      ...(item?.applied === false && (await uncalledWebhook(readMember, cluster, item.appliedMessage))),
+      ...(await uncalledWebhook(readMember, cluster, item)),
     };
   });
   return Promise.all(explained);
@@ -196,9 +199,9 @@ const copyIn = (work: DeepReadonly<Work> | undefined): Template | undefined =>
 async function uncalledWebhook(
   readMember: MemberReader,
   cluster: string,
-  message = "",
+  item: Reported | undefined,
 ): Promise<Pick<ExplainedMember, "webhookConfiguration">> {
-  const webhook = uncalledWebhookIn(message);
+  const webhook = item?.applied === false ? uncalledWebhookIn(item.appliedMessage) : undefined;
   if (webhook === undefined) return {};
   const lists = await Promise.all(
     [MutatingWebhookConfiguration, ValidatingWebhookConfiguration].map(async (kind) =>
@@ -280,18 +283,19 @@ const isReported = (work: DeepReadonly<Work> | undefined): boolean =>
 const isStale = (work: DeepReadonly<Work> | undefined, cluster: DeepReadonly<Cluster> | undefined): boolean =>
   (work ? whyStale(work, whyAway(cluster)) : whyAway(cluster)) !== undefined;
 
-function reasonOf(work: DeepReadonly<Work> | undefined): Pick<ExplainedMember, "reason"> {
+function reasonOf(work: DeepReadonly<Work> | undefined): string | undefined {
   const applied = findCondition(work?.status?.conditions ?? [], "Applied");
-  return applied?.status === "False" ? { reason: applied.reason } : {};
+  return applied?.status === "False" ? applied.reason : undefined;
 }
 
 function unhealthyOf(
   work: DeepReadonly<Work> | undefined,
-  health: string | undefined,
+  item: Reported | undefined,
 ): Pick<ExplainedMember, "unhealthy" | "unhealthySince" | "unhealthyReason" | "failedRule"> {
+  if (!item || !isReported(work)) return {};
   const condition = findCondition(work?.status?.conditions ?? [], HEALTHY);
   // Another program's agent reports the verdict of the rule only.
-  if (!condition) return health === "Unhealthy" ? { unhealthy: "its kind's health rule says Unhealthy" } : {};
+  if (!condition) return item.health === "Unhealthy" ? { unhealthy: "its kind's health rule says Unhealthy" } : {};
   if (condition.status === "True") return {};
   return {
     unhealthy: condition.message,

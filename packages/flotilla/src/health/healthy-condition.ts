@@ -8,7 +8,7 @@
 import { findCondition, withCondition } from "@flotilla/apimachinery";
 import type { Condition } from "@flotilla/apimachinery";
 import { FAILED, LAST_RUN_FAILED, QUOTA_FORBIDS } from "./why-unhealthy.ts";
-import type { Unhealthy } from "./unhealthy.ts";
+import type { Unhealthy } from "@flotilla/kubernetes";
 
 export const HEALTHY = "Healthy";
 /** Pods need a moment to start. A workload that has been unhealthy for longer than this is a problem. */

@@ -11,8 +11,8 @@ import { isObject } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { conditionsOf, countOf, hasLastRunFailed } from "@flotilla/kubernetes";
 import { runsToCompletion } from "./run-to-completion.ts";
-import { isKruiseHelper, whyKruiseUnhealthy } from "./why-kruise-unhealthy.ts";
-import type { Unhealthy } from "./unhealthy.ts";
+import type { Unhealthy } from "@flotilla/kubernetes";
+import { kruiseJudgeOf } from "@flotilla/openkruise";
 
 /** A run that has ended does not recover: these are problems at once. */
 export const FAILED = "Failed";
@@ -38,7 +38,8 @@ export function whyUnhealthy(object: Observed, health: string | undefined, owner
       reason: "Terminating",
       message: `it is being deleted on the member${finalizers.length > 0 ? ` and waits for the finalizer ${finalizers.join(", ")}` : ""}`,
     };
-  if (isKruiseHelper(object)) return whyKruiseUnhealthy(object, health);
+  const judge = kruiseJudgeOf(object);
+  if (judge) return judge(object, health);
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
   const conditions = conditionsOf(object);
   if (findCondition(conditions, "Complete")?.status === "True") return undefined;

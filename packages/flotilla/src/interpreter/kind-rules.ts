@@ -8,5 +8,8 @@ export type KindRef = Pick<AnyObject, "apiVersion" | "kind">;
 
 const kinds = new Map(knownKinds.map((kind) => [`${kind.group}/${kind.kind}`, kind as KindInterpreter]));
 
+export const rulesOfGroupKind = ({ group, kind }: { group: string; kind: string }): KindInterpreter | undefined =>
+  kinds.get(`${group}/${kind}`);
+
 export const rulesOfKind = ({ apiVersion, kind }: KindRef): KindInterpreter | undefined =>
-  kinds.get(`${parseApiVersion(apiVersion).group}/${kind}`);
+  rulesOfGroupKind({ group: parseApiVersion(apiVersion).group, kind });

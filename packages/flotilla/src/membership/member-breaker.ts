@@ -11,7 +11,7 @@ import { ApiError } from "@flotilla/apimachinery";
 import { refusedToken } from "./probe.ts";
 
 /** Enough to keep a member busy over a high-latency network; a fraction of the hub's concurrent deliveries. */
-const MAX_UNDER_WAY = 16;
+const MAX_IN_FLIGHT = 16;
 /** A waiting request holds a worker that others could use: after this long it fails, and is retried with backoff. */
 const MAX_WAIT_MS = 1_000;
 const FAILURES_BEFORE_OPEN = 3;
@@ -19,7 +19,7 @@ const FIRST_PAUSE_MS = 500;
 const LAST_PAUSE_MS = 15_000;
 
 export function createMemberBreaker(transport: Transport, cluster: string, clock: Clock): Transport {
-  let underWay = 0;
+  let inFlight = 0;
   const waiting = new Set<() => void>();
   let failures = 0;
   let openUntilMs = 0;
@@ -38,7 +38,7 @@ export function createMemberBreaker(transport: Transport, cluster: string, clock
   /** Takes a place; true for the one request that probes whether the member is back. */
   async function enter(): Promise<boolean> {
     if (isAway()) throw unanswered();
-    if (underWay < MAX_UNDER_WAY) underWay++;
+    if (inFlight < MAX_IN_FLIGHT) inFlight++;
     else await turn();
     if (!isOpen()) return false;
     // The member may have become unreachable while this request waited.
@@ -54,7 +54,7 @@ export function createMemberBreaker(transport: Transport, cluster: string, clock
     return new Promise((resolve, reject) => {
       const timer = clock.after(MAX_WAIT_MS, () => {
         waiting.delete(take);
-        reject(new UnreachableError(`cluster ${cluster} is slow: ${MAX_UNDER_WAY} requests are in flight`));
+        reject(new UnreachableError(`cluster ${cluster} is slow: ${MAX_IN_FLIGHT} requests are in flight`));
       });
       const take = (): void => {
         timer.cancel();
@@ -69,7 +69,7 @@ export function createMemberBreaker(transport: Transport, cluster: string, clock
     if (wasTrying) isTrying = false;
     const [next] = waiting;
     if (!next) {
-      underWay--;
+      inFlight--;
       return;
     }
     waiting.delete(next);

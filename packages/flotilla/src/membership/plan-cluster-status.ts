@@ -39,11 +39,11 @@ export function planClusterStatus(
   // A member that cannot be observed, or is not ready yet, keeps its last known facts.
   const isCollected = probe.health === "ready" && findCondition(conditions, "Ready")?.status === "True";
   if (isCollected && facts) conditions = withCondition(conditions, enablementsCondition(facts), now);
-  const collected = isCollected ? facts : undefined;
+  const collected = isCollected ? { ...facts, capacity } : undefined;
   const status = {
     ...before,
     ...defined({ kubernetesVersion: collected?.version, apiEnablements: collected?.apiEnablements }),
-    ...(isCollected && capacity),
+    ...collected?.capacity,
     conditions,
   };
   return equalJson(status, before) ? cluster : { ...cluster, status };

@@ -18,8 +18,8 @@ const samplesOf = (write: (text: MetricsText) => void): string[] => {
 
 test("a member's lanes for Works and ManifestWorks are summed", () => {
   const lanes = [
-    { cluster: "paris", underWay: 1, waiting: 4, failures: 2 },
-    { cluster: "paris", underWay: 2, waiting: 0, failures: 5 },
+    { cluster: "paris", active: 1, waiting: 4, failures: 2 },
+    { cluster: "paris", active: 2, waiting: 0, failures: 5 },
   ];
 
   expect(samplesOf((text) => writeLanes(text, lanes))).toEqual([

@@ -108,10 +108,10 @@ export function writeBuild(text: MetricsText, version: string): void {
 /** A member has one lane for Works and one for ManifestWorks. */
 export function writeLanes(text: MetricsText, lanes: readonly LaneFigures[]): void {
   const clusters = new Map<string, Omit<LaneFigures, "cluster">>();
-  for (const { cluster, underWay, waiting, failures } of lanes) {
+  for (const { cluster, active, waiting, failures } of lanes) {
     const other = clusters.get(cluster);
     clusters.set(cluster, {
-      underWay: underWay + (other?.underWay ?? 0),
+      active: active + (other?.active ?? 0),
       waiting: waiting + (other?.waiting ?? 0),
       failures: Math.max(failures, other?.failures ?? 0),
     });
@@ -122,7 +122,7 @@ export function writeLanes(text: MetricsText, lanes: readonly LaneFigures[]): vo
       metric,
       Array.from(clusters, ([cluster, figures]) => [[cluster], valueOf(figures)] as const),
     );
-  each(ACTIVE, ({ underWay }) => underWay);
+  each(ACTIVE, ({ active }) => active);
   each(WAITING, ({ waiting }) => waiting);
   each(BACK_OFF, ({ failures }) => failures);
 }

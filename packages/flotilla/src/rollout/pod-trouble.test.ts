@@ -89,6 +89,11 @@ describe("a pod that does not start", () => {
       status: pull("web:2"),
     },
     "of another workload with the same labels": { owner: { kind: "CloneSet", name: "cart" }, status: pull("web:2") },
+    "of a ReplicaSet of another Deployment": {
+      kind: "Deployment",
+      owner: { kind: "ReplicaSet", name: "cart-5d" },
+      status: pull("web:2"),
+    },
     "with another image": { container: { image: "web:1" }, status: pull("web:1") },
     "with another variable": {
       kind: "Deployment",

@@ -2,12 +2,13 @@
  * Pods of a member's copy that cannot start, or restart again and again. Only pods of the revision of the copy count, and
  * of these only what happened since they have it: an in-place update keeps the pod, its last failure and its restarts. Pure.
  */
-import { compareQuantities, gvkOf, tryParseQuantity } from "@flotilla/apimachinery";
+import { compareQuantities, tryParseQuantity } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import type { Pod } from "@flotilla/kubernetes";
 import { IN_PLACE_STATE_ANNOTATION } from "@flotilla/openkruise";
+import { rulesOfKind } from "../interpreter/kind-rules.ts";
 
 type Copy = DeepReadonly<KubernetesObject>;
 type ReadonlyPod = DeepReadonly<Pod>;
@@ -33,8 +34,6 @@ const IMAGE_REASONS: ReadonlySet<string> = new Set([
 /** The label of the controllers that have ControllerRevisions; OpenKruise's may be the hash alone. */
 const REVISION_LABEL = "controller-revision-hash";
 
-/** Kinds that own their pods themselves. */
-const OWNERS: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet", "DaemonSet"]);
 /** Stands for the name of a resource. */
 const QUANTITY = "\0quantity";
 
@@ -63,14 +62,9 @@ export function podTrouble(
   return message === undefined ? undefined : { pods: count, message };
 }
 
-/** Another workload may select the same labels. The pods of a Deployment belong to its ReplicaSets. */
 function isOwnedBy({ metadata }: ReadonlyPod, copy: Copy): boolean {
-  const { group, kind } = gvkOf(copy);
-  if (group !== "apps" && group !== "apps.kruise.io") return true;
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  const { name } = copy.metadata;
-  if (kind === "Deployment") return owner?.kind === "ReplicaSet" && owner.name.startsWith(`${name}-`);
-  return !OWNERS.has(kind) || (owner?.kind === kind && owner.name === name);
+  const controller = metadata.ownerReferences?.find((owner) => owner.controller === true);
+  return rulesOfKind(copy)?.release?.ownsPodOf?.(copy, controller) ?? true;
 }
 
 function hasRevision(pod: ReadonlyPod, { copy, updateRevision }: PodsQuestion): boolean {

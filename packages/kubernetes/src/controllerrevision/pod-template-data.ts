@@ -6,7 +6,7 @@
  */
 import type { ControllerRevision } from "./controllerrevision-kind.ts";
 import type { PodTemplateSpec } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { invariant, isObject, defined } from "@flotilla/base";
+import { invariant, isObject, objectOf, defined } from "@flotilla/base";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 
 export type PodTemplate = DeepReadonly<PodTemplateSpec>;
@@ -34,7 +34,7 @@ function replacement({ spec = {}, metadata, ...rest }: JsonObject, zeroTime: Zer
     ...rest,
     $patch: "replace",
     metadata: {
-      ...(isObject(metadata) && metadata),
+      ...objectOf(metadata),
       ...defined({ creationTimestamp: zeroTime === "null" ? null : undefined }),
     },
     spec: {

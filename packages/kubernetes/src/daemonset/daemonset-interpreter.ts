@@ -1,4 +1,5 @@
 /** DaemonSet: runs on nodes, so it has no replicas to divide. */
+import { managesPod } from "../interpreter/pod-owners.ts";
 import { limitRollingUpdate } from "../interpreter/release-limits.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { aggregateCounters, countIn, reflectCounters } from "../interpreter/replica-status.ts";
@@ -26,6 +27,7 @@ export const daemonSetInterpreter: KindInterpreter<Workload> = {
   dependencies: templateDependencies,
   release: {
     takesDown: () => "budget",
+    ownsPodOf: managesPod,
     limit: (daemonSet, { maxUnavailable }) => limitRollingUpdate(daemonSet, { maxUnavailable }),
   },
 };

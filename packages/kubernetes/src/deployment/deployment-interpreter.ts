@@ -1,4 +1,5 @@
 /** Deployment, with Karmada's rules. */
+import { replicaSetManagesPod } from "../interpreter/pod-owners.ts";
 import { limitStrategy, replacesAll } from "../interpreter/release-limits.ts";
 import { DEPLOYMENT_REVISION_ANNOTATION, DEPLOYMENT_REVISION_HISTORY_ANNOTATION } from "../well-known-names.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
@@ -41,6 +42,7 @@ export const deploymentInterpreter: KindInterpreter<Workload> = {
   dependencies: templateDependencies,
   release: {
     takesDown: (deployment) => (replacesAll(deployment) ? "all" : "budget"),
+    ownsPodOf: replicaSetManagesPod,
     limit: limitStrategy,
   },
   prune: (deployment) =>

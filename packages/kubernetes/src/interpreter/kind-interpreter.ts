@@ -95,12 +95,23 @@ export interface ReleaseLimits {
   isPaused: boolean;
 }
 
+/** The owner of a pod that manages it. */
+export interface ControllerReference {
+  readonly kind: string;
+  readonly name: string;
+}
+
 /** How the member's controller of a kind updates pods, and how a release limits it. */
 interface KindRelease<T extends KubernetesObject = KubernetesObject> {
   /** Whether `limit` can keep part of the pods at the revision before. */
   hasPartition?: true;
   /** How many pods an update makes unavailable: `maxUnavailable` of them, one, or all. */
   takesDown(object: DeepReadonly<T>): "budget" | "one" | "all";
+  /**
+   * Whether a pod with this controller is one of the object's: another workload may select the same labels. Unset where
+   * the selector decides alone.
+   */
+  ownsPodOf?(object: DeepReadonly<T>, controller: ControllerReference | undefined): boolean;
   /** The object with the limits for which the kind has fields. Unset for a kind that has none. */
   limit?(object: DeepReadonly<T>, limits: ReleaseLimits): DeepReadonly<T>;
 }
@@ -136,8 +147,22 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   dependencies?(object: DeepReadonly<T>): Dependency[];
   /** For kinds whose pods are updated when the template changes. */
   release?: KindRelease<T>;
+  /**
+   * For kinds whose updated pods keep the release when a partition is raised: the fields of the spec that a release
+   * changes.
+   */
+  keepsUpdated?: readonly string[];
+  /** For kinds whose users name the pods that are deleted first. */
+  podsToDelete?: {
+    /** Where the spec has the list of names. */
+    readonly path: readonly string[];
+    /** What the names of the object's pods begin with. */
+    podPrefix(name: string): string;
+  };
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
+  /** For kinds that change pods only when they are created; the others act on pods that run. */
+  changesNewPods?: true;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */
   prune?(template: DeepReadonly<T>): DeepReadonly<T>;
   /**

@@ -3,6 +3,7 @@
  * template's never advances. Here it is reported while it lags behind, and a member that does not report it has caught
  * up.
  */
+import { managesPod } from "../interpreter/pod-owners.ts";
 import { limitRollingUpdate } from "../interpreter/release-limits.ts";
 import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import { aggregateCounters, reflectCounters } from "../interpreter/replica-status.ts";
@@ -36,6 +37,7 @@ export const statefulSetInterpreter: KindInterpreter<StatefulSet> = {
   release: {
     hasPartition: true,
     takesDown: () => "one",
+    ownsPodOf: managesPod,
     // Its `maxUnavailable` is behind a feature gate.
     limit: (statefulSet, { partition }) => limitRollingUpdate(statefulSet, { partition }),
   },

@@ -6,8 +6,7 @@ import { Namespace } from "../namespace/namespace-kind.ts";
 import { Secret } from "../secret/secret-kind.ts";
 import { ServiceAccount } from "../serviceaccount/serviceaccount-kind.ts";
 import { bootstrapRbac } from "../rbac/bootstrap-objects.ts";
-import { kindAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-definitions.ts";
+import { kubernetesAdmissions, kubernetesKinds } from "../kubernetes-definitions.ts";
 import type { KubernetesObject, Kind } from "@flotilla/apimachinery";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
@@ -50,7 +49,7 @@ beforeEach(async () => {
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: kindAdmissions,
+    admissions: kubernetesAdmissions,
     profiles,
     freeze: true,
   });

@@ -13,6 +13,7 @@ import { keptPods } from "../divide/split-partition.ts";
 import {
   aggregateFields,
   conditionSums,
+  managesPod,
   reflectFields,
   templateDependencies,
   templateReplicas,
@@ -34,6 +35,9 @@ const FIELDS = {
 };
 const NEWER_COUNTERS = ["updatedAvailableReplicas"];
 
+/** OpenKruise shortens a longer name when it makes that of a pod. */
+const MAX_PREFIX = 50;
+
 export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   group: "apps.kruise.io",
   kind: "CloneSet",
@@ -41,7 +45,11 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
-  release: { hasPartition: true, takesDown: () => "budget", limit: limitUpdates },
+  release: { hasPartition: true, takesDown: () => "budget", ownsPodOf: managesPod, limit: limitUpdates },
+  podsToDelete: {
+    path: ["scaleStrategy", "podsToDelete"],
+    podPrefix: (name) => (name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`),
+  },
   reflectStatus: (cloneSet) =>
     withRelease(
       cloneSet,

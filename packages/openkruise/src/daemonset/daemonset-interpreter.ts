@@ -11,6 +11,7 @@ import {
   countIn,
   isObserved,
   limitRollingUpdate,
+  managesPod,
   reflectFields,
   templateDependencies,
 } from "@flotilla/kubernetes";
@@ -35,8 +36,10 @@ export const advancedDaemonSetInterpreter: KindInterpreter<PartitionedDaemonSet>
   divide: divideDaemonPartition,
   release: {
     takesDown: () => "budget",
+    ownsPodOf: managesPod,
     limit: (daemonSet, { maxUnavailable, isPaused }) => limitRollingUpdate(daemonSet, { maxUnavailable, isPaused }),
   },
+  keepsUpdated: ["template"],
   reflectStatus: (daemonSet) => withRelease(daemonSet, reflectFields(daemonSet, [...FIELDS.counters, ...FIELDS.texts])),
   aggregateStatus: (daemonSet, items) => aggregateFields(daemonSet, items, FIELDS),
   isHealthy(daemonSet) {

@@ -44,7 +44,7 @@ export function borrowedTemplate(
   const own = kept.flatMap((each, index) => (each && !shares[index]?.isOverridden ? [layersOf(each)] : []));
   const starts = own.map((layers) => startingLayer(layers) ?? layers.at(-1));
   const last = starts.find((each) => each && isComplete(each)) ?? starts[0];
-  return last && { digest: last.digest, template: last.template, isTakenBack: last.isTakenBack };
+  return last && { digest: last.digest, template: last.template, isWithdrawn: last.isWithdrawn };
 }
 
 function keptFor(share: Share, digest: string, isStaged: boolean, shares: readonly Share[]): KeptTemplate | undefined {
@@ -76,7 +76,7 @@ function afterUnfinished(
   digest: string,
   shares: readonly Share[],
 ): KeptTemplate | undefined {
-  if (share.isGone && !kept.isTakenBack) return kept.digest === digest ? undefined : kept;
+  if (share.isGone && !kept.isWithdrawn) return kept.digest === digest ? undefined : kept;
   const layers = layersOf(kept);
   const position = layers.findIndex((layer) => layer.digest === digest);
   const release = releaseOf(copy);
@@ -88,20 +88,20 @@ function afterUnfinished(
   const begun = isBack ? templateOfRelease(kept, shares, release) : templateIn(copy, release);
   if (begun && position < 0 && pods.isAll) return { ...begun, pods: pods.most };
   // A release that is written again continues; one that is not reached by writing an earlier template is withdrawn.
-  const isResumed = position < 0 || layers[position]?.isTakenBack === true;
-  const isTakenBack = isResumed ? undefined : (true as const);
+  const isResumed = position < 0 || layers[position]?.isWithdrawn === true;
+  const isWithdrawn = isResumed ? undefined : (true as const);
   const next = [
-    ...(begun && !pods.isNone ? [{ ...begun, pods: pods.most, isTakenBack }] : []),
+    ...(begun && !pods.isNone ? [{ ...begun, pods: pods.most, isWithdrawn }] : []),
     ...withoutPods(layers, pods.most).flatMap((layer, index) =>
       index === position
         ? []
-        : [index < position ? { ...layer, isTakenBack: isTakenBack ?? layer.isTakenBack } : layer],
+        : [index < position ? { ...layer, isWithdrawn: isWithdrawn ?? layer.isWithdrawn } : layer],
     ),
-  ].map(({ digest: of, template, pods: had, isTakenBack: isGone }): KeptTemplate => ({
+  ].map(({ digest: of, template, pods: had, isWithdrawn: isGone }): KeptTemplate => ({
     digest: of,
     template,
     pods: had,
-    isTakenBack: isGone,
+    isWithdrawn: isGone,
   }));
   const isMixed = kept.isMixed ?? (pods.isNone && position < 0 ? undefined : true);
   const linked = linkLayers(next);
@@ -109,8 +109,8 @@ function afterUnfinished(
 }
 
 /** The previous template was applied again: a release was withdrawn halfway, or a withdrawn release is resumed. */
-function invertedTemplate({ isTakenBack }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
-  return release && !isTakenBack ? { ...release, isTakenBack: true } : release;
+function invertedTemplate({ isWithdrawn }: KeptTemplate, release: KeptTemplate | undefined): KeptTemplate | undefined {
+  return release && !isWithdrawn ? { ...release, isWithdrawn: true } : release;
 }
 
 /** The pods of the copy's release: the most that may run, and whether the member is known to have none, or no others. */

@@ -48,7 +48,7 @@ export interface KeptTemplate {
   /** Taken from another member: this member's overrides are still to be applied. */
   readonly isLent?: true;
   /** A release that was withdrawn before it completed. Its pods are counted, but no member rolls back to it. */
-  readonly isTakenBack?: true;
+  readonly isWithdrawn?: true;
   /** The pods of this template when the release began, if the member may have had pods of others. */
   readonly pods?: number;
   /**
@@ -196,7 +196,7 @@ function keptIn(kept: unknown, depth: number): KeptTemplate | undefined {
     digest: kept["digest"],
     template: kept["template"] as Json,
     isLent: kept["isLent"] === true || undefined,
-    isTakenBack: kept["isTakenBack"] === true || undefined,
+    isWithdrawn: kept["isWithdrawn"] === true || undefined,
     pods: typeof pods === "number" ? pods : undefined,
     isMixed: kept["isMixed"] === true || undefined,
     before: keptIn(kept["before"], depth - 1),
@@ -218,11 +218,11 @@ export function layersOf(kept: KeptTemplate | undefined): KeptTemplate[] {
  * of pods; otherwise the oldest that has pods. Undefined if every kept release was withdrawn.
  */
 export function startingLayer(layers: readonly KeptTemplate[]): KeptTemplate | undefined {
-  const open = layers.filter(({ isTakenBack }) => !isTakenBack);
+  const open = layers.filter(({ isWithdrawn }) => !isWithdrawn);
   return open.find(isComplete) ?? open.findLast(({ pods = 0 }) => pods > 0) ?? open.at(-1);
 }
 
-export const isComplete = ({ pods, isTakenBack }: KeptTemplate): boolean => pods === undefined && !isTakenBack;
+export const isComplete = ({ pods, isWithdrawn }: KeptTemplate): boolean => pods === undefined && !isWithdrawn;
 
 /** With the release's template, if an annotation can hold it too. */
 export function withReleaseTemplate(kept: KeptTemplate, release: Json | undefined): KeptTemplate {

@@ -116,7 +116,7 @@ function viewOf(share: Share, { digest, partition, kept, borrowed }: Context): M
 }
 
 function returnLayers(kept: KeptTemplate | undefined): ReturnLayer[] {
-  return layersOf(kept).flatMap(({ isTakenBack, pods = 0 }, layer) => (isTakenBack ? [] : [{ layer, pods }]));
+  return layersOf(kept).flatMap(({ isWithdrawn, pods = 0 }, layer) => (isWithdrawn ? [] : [{ layer, pods }]));
 }
 
 /** A forward copy reports it; a backward one reports the revision of the earlier template. */

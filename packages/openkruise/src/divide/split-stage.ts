@@ -31,11 +31,11 @@ export function splitStage(
 ): number[] {
   const total = sumOf(sizes);
   const kept = keptPods(partition, total, rounding);
-  const isUnderWay = shares.some(({ copy }) => copy !== undefined);
+  const hasBegun = shares.some(({ copy }) => copy !== undefined);
   const before = shares.map(({ copy }, index) => {
     // A member that joins during a rollout creates its pods from the newest template regardless of its partition: they
     // count as updated, and the others update that many fewer.
-    if (!copy) return isUnderWay ? (sizes[index] ?? 0) : 0;
+    if (!copy) return hasBegun ? (sizes[index] ?? 0) : 0;
     const earlier = partitionBefore(copy);
     // A partition that keeps more back than before was raised by a user, so the progress so far does not count.
     return earlier !== undefined && kept <= keptPods(earlier, total, rounding) ? updatedBy(copy, index) : 0;

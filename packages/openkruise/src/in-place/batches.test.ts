@@ -14,14 +14,15 @@ const refresh = (pod: ReadonlyPod): ReadonlyPod => refreshPod(pod, { gates, hasR
 /** Containers by priority; undefined means none. */
 function makePod(priorities: Record<string, number | undefined>): ReadonlyPod {
   const names = Object.keys(priorities);
-  const barrier = (priority: number) => ({
-    env: [
-      {
-        name: "KRUISE_CONTAINER_BARRIER",
-        valueFrom: { configMapKeyRef: { name: "demo-barrier", key: `p_${priority}` } },
-      },
-    ],
-  });
+  const barrier = (priority: number | undefined) =>
+    priority === undefined
+      ? []
+      : [
+          {
+            name: "KRUISE_CONTAINER_BARRIER",
+            valueFrom: { configMapKeyRef: { name: "demo-barrier", key: `p_${priority}` } },
+          },
+        ];
   return {
     apiVersion: "v1",
     kind: "Pod",
@@ -30,7 +31,7 @@ function makePod(priorities: Record<string, number | undefined>): ReadonlyPod {
       containers: names.map((name) => ({
         name,
         image: `${name}:1`,
-        ...(priorities[name] !== undefined && barrier(priorities[name])),
+        env: barrier(priorities[name]),
       })),
       readinessGates: [{ conditionType: "InPlaceUpdateReady" }],
     },

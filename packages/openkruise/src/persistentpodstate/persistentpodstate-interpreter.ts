@@ -16,6 +16,7 @@ interface PersistentPodState extends KubernetesObject {
 export const persistentPodStateInterpreter: KindInterpreter<PersistentPodState> = {
   group: "apps.kruise.io",
   kind: "PersistentPodState",
+  changesNewPods: true,
   concerns: ({ spec }) => concernOf(spec),
   reflectStatus: (state) => reflectFields(state, []),
   aggregateStatus: (state, items) => aggregateFields(state, items, { counters: [] }),

@@ -21,8 +21,10 @@ const NEWER_COUNTERS = ["updatedReadyPods"];
 export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   group: "apps.kruise.io",
   kind: "SidecarSet",
+  changesNewPods: true,
   replicas: () => ({ replicas: 0 }),
   divide: divideSidecarPartition,
+  keepsUpdated: ["containers", "initContainers"],
   retain: (desired) => desired,
   reflectStatus(sidecarSet) {
     const status = statusOf(sidecarSet);

@@ -4,7 +4,7 @@
  */
 import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION } from "./sidecarset-hash.ts";
 import type { PodCondition } from "@flotilla/apimachinery/facts/core-v1.ts";
-import { formatTime, isObject, omitZero, defined } from "@flotilla/base";
+import { formatTime, objectOf, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { podCondition } from "@flotilla/kubernetes";
 import type { ReadonlyPod } from "@flotilla/kubernetes";
@@ -181,7 +181,7 @@ export function upgradableCondition(
 ): DeepReadonly<PodCondition> | undefined {
   const before = podCondition(pod, UPGRADABLE_CONDITION);
   const read = parseText(before?.message);
-  const sets = { ...(isObject(read) ? read : undefined), [set]: isUpgradable };
+  const sets = { ...objectOf(read), [set]: isUpgradable };
   const all = !Object.values(sets).includes(false);
   const status = all ? "True" : "False";
   const message = goJson(sets);

@@ -6,6 +6,7 @@ import {
   aggregateFields,
   conditionSums,
   limitRollingUpdate,
+  managesPod,
   reflectFields,
   templateDependencies,
   templateReplicas,
@@ -33,7 +34,8 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   replicas: ({ spec }) => templateReplicas(spec?.replicas ?? 1, spec?.template),
   reviseReplicas: (statefulSet, replicas) => withSpecField(statefulSet, "replicas", replicas),
   divide: divideOrdinals,
-  release: { hasPartition: true, takesDown: () => "budget", limit: limitRollingUpdate },
+  release: { hasPartition: true, takesDown: () => "budget", ownsPodOf: managesPod, limit: limitRollingUpdate },
+  keepsUpdated: ["template"],
   reflectStatus: (statefulSet) =>
     withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>

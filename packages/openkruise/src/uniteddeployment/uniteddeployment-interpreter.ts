@@ -40,6 +40,7 @@ export const unitedDeploymentInterpreter: KindInterpreter<SubsetWorkload> = {
   divide: divideSubsets,
   // Its subsets are updated together.
   release: { takesDown: () => "all" },
+  keepsUpdated: ["template"],
   reflectStatus: (united) =>
     reflectFields(united, [
       ...FIELDS.counters,

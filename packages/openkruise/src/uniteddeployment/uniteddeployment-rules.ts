@@ -75,9 +75,9 @@ function checkPartitions(
   partitions: Readonly<Record<string, number>>,
   subsets: ReadonlySet<string | undefined>,
 ): void {
-  const strange = Object.keys(partitions).filter((name) => !subsets.has(name));
-  if (strange.length === 0) return;
-  for (const name of strange.slice(0, MAX_PARTITION_ERRORS))
+  const unknown = Object.keys(partitions).filter((name) => !subsets.has(name));
+  if (unknown.length === 0) return;
+  for (const name of unknown.slice(0, MAX_PARTITION_ERRORS))
     errors.push(field.invalid("spec.updateStrategy.partitions", partitions, `subset ${name} does not exist`));
 }
 

@@ -21,6 +21,7 @@ const NO_LIMIT = -1;
 export const workloadSpreadInterpreter: KindInterpreter<DividedSpread> = {
   group: "apps.kruise.io",
   kind: "WorkloadSpread",
+  changesNewPods: true,
   divide: divideSpread,
   concerns: ({ spec }) => concernOf(spec && { targetRef: spec.targetRef }),
   reflectStatus(spread) {
@@ -75,7 +76,7 @@ function add(sum: JsonObject, subset: JsonObject): JsonObject {
   return {
     ...sum,
     ...pods(countOf(sum["replicas"]) + countOf(subset["replicas"]), missing),
-    ...(isFull(subset) && conditions(subset["conditions"])),
+    ...conditions(isFull(subset) ? subset["conditions"] : undefined),
   };
 }
 

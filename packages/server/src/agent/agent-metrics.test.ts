@@ -6,7 +6,7 @@ import { metricsPages } from "../metrics-catalogue.ts";
 
 const agent = {
   manager: { metrics: () => new Map() },
-  lanes: () => [{ cluster: "paris", underWay: 1, waiting: 2, failures: 0 }],
+  lanes: () => [{ cluster: "paris", active: 1, waiting: 2, failures: 0 }],
   writeMetrics: () => {},
 } as unknown as Agent;
 

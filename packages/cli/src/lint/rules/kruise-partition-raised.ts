@@ -24,7 +24,7 @@ export const kruisePartitionRaised = defineRule({
         to !== undefined &&
         to > from &&
         equalJson(valueAt(before.object, "spec", "template"), valueAt(next.object, "spec", "template"));
-      if (isRaised && !isTakenBack(fleet, next))
+      if (isRaised && !rollsPodsBack(fleet, next))
         yield {
           manifest: next,
           path: partitionOf(next)?.path ?? [],
@@ -34,7 +34,7 @@ export const kruisePartitionRaised = defineRule({
   },
 });
 
-const isTakenBack = (fleet: LintFleet, manifest: LintManifest): boolean =>
+const rollsPodsBack = (fleet: LintFleet, manifest: LintManifest): boolean =>
   manifest.kind === "CloneSet" && fleet.propagationsOf(manifest).some(({ how }) => how === "divided");
 
 /** Of a hundred; numbers and percentages are not compared with each other. */

@@ -40,35 +40,38 @@ export function planManagedStatus(cluster: Read, view: MemberView, nowMs: number
   // clocks agree again.
   if (findCondition(conditions, "ManagedClusterConditionClockSynced")?.status === "False") return cluster;
   conditions = withCondition(conditions, joined, now);
-  const isWell = view.health === "ready";
-  if (isWell) conditions = withCondition(conditions, available, now);
+  if (view.health === "ready") conditions = withCondition(conditions, available, now);
   else if (
     nowMs - view.trend.sinceMs >= UNHEALTHY_AFTER_MS &&
     findCondition(conditions, available.type)?.status !== "False"
   )
     conditions = withCondition(conditions, unavailable(`The kube-apiserver is not ok: ${view.detail}`), now);
   if (view.rotation) conditions = withCondition(conditions, rotated(view.rotation), now);
-  // While it is unhealthy, the last known facts stay.
-  const status = { ...before, ...(isWell && factsOf(before, view)), conditions } as Read["status"];
+  const status = { ...before, ...factsOf(before, view), conditions } as Read["status"];
   return equalJson(status, before) ? cluster : { ...cluster, ...omitZero({ status }) };
 }
 
-/** What is not known yet, as after a restart of the agent, stays as it was reported last. */
+/**
+ * What is not known yet, as after a restart of the agent, stays as it was reported last; so does everything while the
+ * member is unhealthy.
+ */
 function factsOf(
   before: DeepReadonly<ManagedClusterStatus>,
-  { id, version = before.version?.kubernetes, nodes, claims }: MemberView,
+  { health, id, version = before.version?.kubernetes, nodes, claims }: MemberView,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
+  if (health !== "ready") return {};
   return {
     ...defined({ version: version ? { ...before.version, kubernetes: version } : undefined }),
-    ...(nodes && resourcesOf(before, nodes)),
+    ...resourcesOf(before, nodes),
     ...defined({ clusterClaims: claims ? planClaims(faceOf(id, version), claims) : undefined }),
   };
 }
 
 function resourcesOf(
   before: DeepReadonly<ManagedClusterStatus>,
-  nodes: readonly DeepReadonly<Node>[],
+  nodes: readonly DeepReadonly<Node>[] | undefined,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
+  if (!nodes) return {};
   const capacity = sum(nodes, "capacity");
   return {
     // Other controllers may report resources of their own; those stay.

@@ -124,7 +124,7 @@ function explainManifest(
         String(fieldValue.integer ?? fieldValue.string ?? fieldValue.boolean ?? fieldValue.jsonRaw ?? ""),
       ]),
     ),
-    ...(isLeaving ? undefined : unhealthyOf(reported)),
+    ...unhealthyOf(isLeaving ? undefined : reported),
     message: message ? (plainMessage(message) ?? message) : undefined,
     leaving: isLeaving ? (true as const) : undefined,
     alsoBy,

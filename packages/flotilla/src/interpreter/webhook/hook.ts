@@ -71,7 +71,7 @@ export function createHook(
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Semaphore(MAX_CALLS_IN_FLIGHT, MAX_WAITING);
-  const underWay = new Map<AbortController, Promise<unknown>>();
+  const inFlight = new Map<AbortController, Promise<unknown>>();
   const line = openHookConnection(settings, resolveService, connect);
   const stopping = new WebhookError("connection", "Flotilla is stopping");
   let isClosed = false;
@@ -119,7 +119,7 @@ export function createHook(
   }
 
   async function retire(): Promise<void> {
-    await Promise.allSettled(underWay.values());
+    await Promise.allSettled(inFlight.values());
     if (!(line instanceof WebhookError)) line.connection.close();
   }
 
@@ -144,7 +144,7 @@ export function createHook(
         controller.abort(new WebhookError("timeout", `no response within ${timeoutMs / 1000} s`)),
       );
       const answer = inTurn(question, read, startedMs + timeoutMs, controller.signal);
-      underWay.set(controller, answer);
+      inFlight.set(controller, answer);
       try {
         const result = await answer;
         metrics.ended(question.operation, clock.now() - startedMs);
@@ -155,13 +155,13 @@ export function createHook(
         throw new FailedWebhook(describe(id, question), error);
       } finally {
         timer.cancel();
-        underWay.delete(controller);
+        inFlight.delete(controller);
       }
     },
     retire,
     async close() {
       isClosed = true;
-      for (const controller of underWay.keys()) controller.abort(stopping);
+      for (const controller of inFlight.keys()) controller.abort(stopping);
       await retire();
     },
   };

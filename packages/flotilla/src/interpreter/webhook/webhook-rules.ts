@@ -34,10 +34,10 @@ const ASKING: { readonly [O in Operation]: (hook: Hook) => AskingRule<O> } = {
 function shareConcurrentCalls(
   revise: (object: AnyObject, replicas: number) => Promise<AnyObject>,
 ): (object: AnyObject, replicas: number) => Promise<AnyObject> {
-  const underWay = new WeakMap<AnyObject, Map<number, Promise<AnyObject>>>();
+  const inFlight = new WeakMap<AnyObject, Map<number, Promise<AnyObject>>>();
   return (object, replicas) => {
-    const byReplicas = underWay.get(object) ?? new Map<number, Promise<AnyObject>>();
-    underWay.set(object, byReplicas);
+    const byReplicas = inFlight.get(object) ?? new Map<number, Promise<AnyObject>>();
+    inFlight.set(object, byReplicas);
     const asked = byReplicas.get(replicas) ?? revise(object, replicas).finally(() => byReplicas.delete(replicas));
     byReplicas.set(replicas, asked);
     return asked;

@@ -1,6 +1,6 @@
 /**
  * Requests in a template of the hub that members do not carry out, although the template is valid: a raised partition of
- * a kind that does not roll pods back, and pods to delete that are not pods of the CloneSet. The writer receives a warning.
+ * a kind that does not roll pods back, and pods to delete that are not pods of the workload. The writer receives a warning.
  * Which members have a pod is asked later (`named-pods.ts`): a write does not wait for members.
  */
 import { HUB } from "@flotilla/apimachinery";
@@ -9,27 +9,21 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { letThrough } from "@flotilla/openkruise";
 import { podsToDeleteOf } from "../pods-to-delete/named-pods.ts";
+import { rulesOfGroupKind, rulesOfKind } from "../../interpreter/kind-rules.ts";
 import { specOf } from "../../interpreter/release-reach.ts";
 
 type Template = DeepReadonly<KubernetesObject>;
 
-/** Kinds that update pods when a partition is lowered and leave them when it is raised, by what a pod is made from. */
-const KEEPING: ReadonlyMap<string, readonly string[]> = new Map([
-  ["StatefulSet", ["template"]],
-  ["DaemonSet", ["template"]],
-  ["SidecarSet", ["containers", "initContainers"]],
-  ["UnitedDeployment", ["template"]],
-]);
 /** Partitions are compared as the pods that they let through of this many. */
 const NOMINAL_PODS = 100_000;
-/** A pod has the name of its CloneSet, which OpenKruise shortens if it is longer. */
-const MAX_PREFIX = 50;
 const MAX_NAMED = 5;
 
 export const templateRequests: AdmissionStep = {
   name: "TemplateRequests",
-  for: ({ group, kind, foreign }) =>
-    !foreign && group === "apps.kruise.io" && (kind === "CloneSet" || KEEPING.has(kind)),
+  for: ({ group, kind, foreign }) => {
+    const rules = foreign ? undefined : rulesOfGroupKind({ group, kind });
+    return rules?.keepsUpdated !== undefined || rules?.podsToDelete !== undefined;
+  },
   on: ["CREATE", "UPDATE"],
   matches: ({ cluster, subresource, byController }) => cluster === HUB && subresource === undefined && !byController,
   check({ object, oldObject, warn }) {
@@ -39,12 +33,17 @@ export const templateRequests: AdmissionStep = {
         `${raised}: raising it does not roll pods back, because a ${object.kind} keeps pods that have the ` +
           "release; release the previous template to replace them",
       );
-    const others = strangePods(object).filter((name) => !oldObject || !podsToDeleteOf(oldObject).includes(name));
+    const named = rulesOfKind(object)?.podsToDelete;
+    if (!named) return;
+    const { name } = object.metadata;
+    const prefix = named.podPrefix(name);
+    const before = new Set(oldObject && podsToDeleteOf(oldObject));
+    const others = podsToDeleteOf(object).filter((pod) => !pod.startsWith(prefix) && !before.has(pod));
     if (others.length > 0) {
       const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : "";
       warn(
-        `spec.scaleStrategy.podsToDelete: ${others.slice(0, MAX_NAMED).join(", ")}${more} cannot be a pod ` +
-          `of CloneSet ${object.metadata.name}: the names of its pods begin with ${podPrefixOf(object)}`,
+        `spec.${named.path.join(".")}: ${others.slice(0, MAX_NAMED).join(", ")}${more} cannot be a pod ` +
+          `of ${object.kind} ${name}: the names of its pods begin with ${prefix}`,
       );
     }
   },
@@ -52,7 +51,7 @@ export const templateRequests: AdmissionStep = {
 
 /** The path of a partition that keeps more pods back than before, with the same release. */
 function raisedPartition(before: Template, next: Template): string | undefined {
-  const parts = KEEPING.get(next.kind);
+  const parts = rulesOfKind(next)?.keepsUpdated;
   const [old, own] = [specOf(before), specOf(next)];
   if (!parts?.every((part) => equalJson(old[part] ?? null, own[part] ?? null))) return undefined;
   const last = partitionsOf(old);
@@ -78,11 +77,3 @@ const kept = (partition: unknown): number =>
   typeof partition === "number" || typeof partition === "string"
     ? NOMINAL_PODS - letThrough(partition, NOMINAL_PODS)
     : 0;
-
-const podPrefixOf = ({ metadata: { name } }: Template): string =>
-  name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`;
-
-function strangePods(template: Template): readonly string[] {
-  const prefix = podPrefixOf(template);
-  return podsToDeleteOf(template).filter((name) => !name.startsWith(prefix));
-}

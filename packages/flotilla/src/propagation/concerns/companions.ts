@@ -13,6 +13,7 @@ import type { Informer, ObjectEvent, Source } from "@flotilla/controller-runtime
 import type { Dependency } from "@flotilla/kubernetes";
 import { isPodOfSet, SidecarSet } from "@flotilla/openkruise";
 import { concerningKinds, concernOf } from "../../interpreter/concerns.ts";
+import { rulesOfKind } from "../../interpreter/kind-rules.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { compileLabelSelector } from "../policies/label-selector.ts";
 import type { Templates } from "../templates/templates.ts";
@@ -50,8 +51,6 @@ const FOLLOWED: readonly KindRef[] = [
   SIDECAR_SET,
   { ...SIDECAR_SET, apiVersion: `${SidecarSet.group}/v1alpha1` },
 ];
-/** They change new pods; the others act on pods that run. */
-const AT_CREATION: ReadonlySet<string> = new Set(["SidecarSet", "WorkloadSpread", "PersistentPodState"]);
 const BY_NAMESPACE = "companions.namespace";
 const EVERYWHERE = "*";
 
@@ -111,7 +110,7 @@ export function createCompanions({ templates, interpreter, labelsOf }: Companion
       if (!found) return [];
       if (all) followAll();
       if (all && !areListed()) return undefined;
-      return [...found.concerned, ...found.sets].filter(({ kind }) => AT_CREATION.has(kind));
+      return [...found.concerned, ...found.sets].filter((object) => rulesOfKind(object)?.changesNewPods === true);
     },
   };
 }

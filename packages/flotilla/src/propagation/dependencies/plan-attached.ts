@@ -53,7 +53,7 @@ export function planAttached(
   return planUpdate(
     existing,
     { labels, unmanagedFor },
-    { requiredBy, ...(existing.spec.placement ? undefined : strategy) },
+    existing.spec.placement ? { requiredBy } : { requiredBy, ...strategy },
     conflicts,
   );
 }

@@ -108,7 +108,7 @@ export function planDivision(
       observed: status !== undefined ? (status as Json) : undefined,
       memberDecides: memberDecides || undefined,
       ...defined({ workloads: workloads.get(name) }),
-      ...(work && givenIn(binding, name, work)),
+      ...givenIn(binding, name, work),
     };
   };
   const shares = targetsOf(binding.spec).map(({ name, replicas }) =>
@@ -127,7 +127,12 @@ export function planDivision(
 const NOT_TAKEN: ReadonlySet<string | undefined> = new Set([APPLIED_FAILED, OSCILLATING, RELEASE_STOPPED]);
 
 /** What a member was given, and whether it will get more. */
-function givenIn(binding: DeepReadonly<ResourceBinding>, cluster: string, work: DeepReadonly<Work>): Partial<Share> {
+function givenIn(
+  binding: DeepReadonly<ResourceBinding>,
+  cluster: string,
+  work: DeepReadonly<Work> | undefined,
+): Partial<Share> {
+  if (!work) return {};
   const { annotations = {} } = work.metadata;
   const manifest = work.spec.workload?.manifests?.[0] as Template | undefined;
   const kept = annotations[KEPT_TEMPLATE];

@@ -75,11 +75,11 @@ function stepsOf(binding: Binding): Step[] {
       { beganMs, endedMs, inRow: typeof inRow === "number" && inRow >= 1 ? Math.min(inRow, MAX_IN_ROW) : undefined },
     ];
   });
-  const underWay = (binding.spec.gracefulEvictionTasks ?? []).flatMap(({ reason, creationTimestamp }): Step[] => {
+  const inProgress = (binding.spec.gracefulEvictionTasks ?? []).flatMap(({ reason, creationTimestamp }): Step[] => {
     const beganMs = Date.parse(creationTimestamp ?? "");
     return reason === APPLICATION_FAILURE && Number.isFinite(beganMs) ? [{ beganMs }] : [];
   });
-  return [...recorded, ...underWay].sort((a, b) => a.beganMs - b.beganMs);
+  return [...recorded, ...inProgress].sort((a, b) => a.beganMs - b.beganMs);
 }
 
 function rowOf(steps: readonly Step[], tolerationMs: number): Row | undefined {

@@ -1,12 +1,15 @@
 /**
- * `podsToDelete` of one member's copy. Pure.
+ * The pods that one member's copy names for deletion. Pure.
  *
  * OpenKruise on the member removes the name of a pod that it has deleted, and rejects the name when it is written again.
  * So the copy has an annotation with the names that it was given: a name that the member's object was given before, and
  * no longer has, is done and is left out.
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import type { DeepReadonly } from "@flotilla/base";
+import { objectOf } from "@flotilla/base";
+import type { DeepReadonly, JsonObject } from "@flotilla/base";
+import { rulesOfKind } from "../../interpreter/kind-rules.ts";
+import { specOf } from "../../interpreter/release-reach.ts";
 import { PODS_TO_DELETE } from "../../flotilla-names.ts";
 import { podsToDeleteOf, type NamedPods } from "./named-pods.ts";
 
@@ -51,10 +54,14 @@ function withPodsToDelete(copy: Copy, names: readonly string[]): Copy {
 }
 
 function withNames(copy: Copy, names: readonly string[]): Copy {
-  const { spec } = copy as { spec?: { scaleStrategy?: object } };
-  const { podsToDelete: _all, ...rest } = { podsToDelete: undefined, ...spec?.scaleStrategy };
-  const scaleStrategy = names.length > 0 ? { ...rest, podsToDelete: names } : rest;
-  if (Object.keys(scaleStrategy).length > 0) return { ...copy, spec: { ...spec, scaleStrategy } } as Copy;
-  const { scaleStrategy: _empty, ...others } = { scaleStrategy: undefined, ...spec };
-  return { ...copy, spec: others } as Copy;
+  const path = rulesOfKind(copy)?.podsToDelete?.path;
+  return path ? ({ ...copy, spec: withNamesAt(specOf(copy), path, names) } as Copy) : copy;
+}
+
+/** Objects that only had the names are removed with them. */
+function withNamesAt(part: JsonObject, [key = "", ...rest]: readonly string[], names: readonly string[]): JsonObject {
+  const value = rest.length > 0 ? withNamesAt(objectOf(part[key]), rest, names) : [...names];
+  if (Object.keys(value).length > 0) return { ...part, [key]: value };
+  const { [key]: _empty, ...others } = part;
+  return others;
 }

@@ -1,13 +1,15 @@
 /**
- * The pods that a CloneSet names in `podsToDelete`, and the members that have them, as an annotation of its binding:
+ * The pods that a workload, such as a CloneSet, names for deletion, and the members that have them, as an annotation of its binding:
  * match asks the members and writes it together with the replicas; schedule takes replicas away where named pods are,
  * and dispatch gives each member the names of its own pods. A member's OpenKruise rejects a name that it does not know.
  *
  * What was found for a name stays as long as the template has the name, so a pod that is gone is not asked for again.
  */
-import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { isObject, type DeepReadonly } from "@flotilla/base";
+import { isObject, textsOf, type DeepReadonly } from "@flotilla/base";
+import { rulesOfKind } from "../../interpreter/kind-rules.ts";
+import { specOf, valueAt } from "../../interpreter/release-reach.ts";
 import type { LocatePods } from "../../membership/locate-pods.ts";
 import { NAMED_PODS } from "../../flotilla-names.ts";
 import { targetsOf } from "../bindings/target-clusters.ts";
@@ -34,11 +36,8 @@ const MAX_NAMES = 500;
 
 /** The pods that a template names, each once. */
 export function podsToDeleteOf(template: Template): readonly string[] {
-  if (template.kind !== "CloneSet" || parseApiVersion(template.apiVersion).group !== "apps.kruise.io") return [];
-  const { spec } = template as { spec?: { scaleStrategy?: { podsToDelete?: unknown } } };
-  const names = spec?.scaleStrategy?.podsToDelete;
-  if (!Array.isArray(names)) return [];
-  return [...new Set(names.filter((name) => typeof name === "string"))];
+  const path = rulesOfKind(template)?.podsToDelete?.path;
+  return path ? [...new Set(textsOf(valueAt(specOf(template), path)))] : [];
 }
 
 export function namedPodsOf({

@@ -72,7 +72,7 @@ export function createDecisions<K>(): Decisions<K> {
   const waiting = new Map<string, Waiting<K>>();
   let fleetGeneration = 0;
   /** Decisions in progress, and whether their inputs have changed since they began. */
-  const underWay = new Map<string, { isStale: boolean }>();
+  const inProgress = new Map<string, { isStale: boolean }>();
   let lastRoundMs = 0;
   /** The next round; unset while no binding waits for one. */
   let nextRoundMs: number | undefined;
@@ -93,7 +93,7 @@ export function createDecisions<K>(): Decisions<K> {
   }
 
   function begin(id: string): Turn {
-    underWay.set(id, { isStale: false });
+    inProgress.set(id, { isStale: false });
     return { decide: true };
   }
 
@@ -117,7 +117,7 @@ export function createDecisions<K>(): Decisions<K> {
     },
 
     reconsider(id, nowMs) {
-      const running = underWay.get(id);
+      const running = inProgress.get(id);
       if (running) running.isStale = true;
       const wait = waiting.get(id);
       if (!wait) return decided.delete(id) || running !== undefined;
@@ -140,8 +140,8 @@ export function createDecisions<K>(): Decisions<K> {
 
     keep(id, key, binding, plan, began, nowMs) {
       const { uid, generation, annotations } = binding.metadata;
-      const isStale = underWay.get(id)?.isStale === true;
-      underWay.delete(id);
+      const isStale = inProgress.get(id)?.isStale === true;
+      inProgress.delete(id);
       const decision = { uid, generation, returnAfter: annotations?.[RETURN_AFTER_SECONDS], fleetGeneration: began };
       const wasWaiting = waiting.delete(id);
       const nextMs = plan.outcome === "unschedulable" ? nowMs + LONGEST_WAIT_MS : plan.returnsAtMs;
@@ -163,7 +163,7 @@ export function createDecisions<K>(): Decisions<K> {
     },
 
     forget(id) {
-      underWay.delete(id);
+      inProgress.delete(id);
       decided.delete(id);
       waiting.delete(id);
     },

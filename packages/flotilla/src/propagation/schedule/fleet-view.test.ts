@@ -15,7 +15,7 @@ test("clusters are sorted by name, regardless of list order", () => {
   ]);
 });
 
-test("a cluster is read once", () => {
+test("an unchanged Cluster is converted to a FleetCluster only once", () => {
   const oslo = cluster("oslo");
 
   expect(readCluster(oslo)).toBe(readCluster(oslo));

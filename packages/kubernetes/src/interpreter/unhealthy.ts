@@ -1,4 +1,4 @@
-/** What is wrong with a workload. */
+/** What is wrong with an object on a member. */
 
 export interface Unhealthy {
   /** CamelCase, for the condition. */
