@@ -552,6 +552,7 @@ describe("with a member's kubeconfig, which is not a hub's,", () => {
     "describe deployment/web",
     "doctor",
     "drain member1",
+    "edit deployment/web --yes",
     "get pods",
     "lint -f @policy.yaml --against-hub",
     "logs web-0",
@@ -568,6 +569,8 @@ describe("with a member's kubeconfig, which is not a hub's,", () => {
     "why deployment/web",
   ];
   beforeAll(async () => {
+    // An editor that keeps the file as it is.
+    vi.stubEnv("KUBE_EDITOR", "true");
     const container = "{name: web, image: 'web:1'}";
     writeFileSync(
       at("web.yaml"),
@@ -585,6 +588,7 @@ describe("with a member's kubeconfig, which is not a hub's,", () => {
     expect(created.code).toBe(0);
   });
   afterAll(async () => {
+    vi.unstubAllEnvs();
     await flotilla("kubectl --kubeconfig @fleet/member1.kubeconfig delete deployment web");
   });
 

@@ -202,7 +202,7 @@ export { STAYS_UNPLACED } from "./explain/plan-template.ts";
 export { namesWithoutMember, unjoinedClusters, unservedSelectors } from "./propagation/admission/policy-targets.ts";
 export { policyWarnings } from "./propagation/admission/policy-warnings.ts";
 export { findTies, possibleTies } from "./propagation/admission/policy-ties.ts";
-export type { FindObject, SharedObjects, Tie } from "./propagation/admission/policy-ties.ts";
+export type { FindObject, SharedObjects, Tie, TieLookups } from "./propagation/admission/policy-ties.ts";
 export { unservingMembers, unservingText } from "./propagation/admission/unserving-members.ts";
 export type { PlacementUse } from "./propagation/admission/unserving-members.ts";
 export type { ServedKinds } from "./propagation/admission/policy-targets.ts";

@@ -3,6 +3,7 @@ import { defineCommand } from "../command.ts";
 import { readSeconds, timeoutFlag } from "../members/flags.ts";
 import { chosenNamespace, namespaceFlag } from "../members/namespace-flag.ts";
 import { readOne } from "../members/targets.ts";
+import { requireHub } from "../membership/hub-only.ts";
 import { hubFlags, hubKubeconfig } from "../membership/hub-kubeconfig.ts";
 
 const USAGE = "'flotilla edit cloneset/web' or 'flotilla edit cloneset web'";
@@ -43,6 +44,8 @@ export const editCommand = defineCommand({
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
+      // Before the editor opens: what it reads, a member may have, too.
+      await requireHub(hub.client, hub.server, signal);
       const place = chosenNamespace(flags, hub);
       const [kind] = await resolveNamed(hub.client, { type: word, name, namespace: place }, signal, output.warn);
       const namespace = kind.scope === "Namespaced" ? place : undefined;

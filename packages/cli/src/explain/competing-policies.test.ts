@@ -40,6 +40,13 @@ test("policies in another version of the kind compete", () => {
   ).toHaveLength(1);
 });
 
+test("a policy in a version that the hub does not serve does not compete", () => {
+  const unserved = [{ apiVersion: "apps/v1beta1", kind: "Deployment" }];
+  const old = policy("b", "Deployment", "apps/v1beta1");
+
+  expect(competingPolicies([web], [applied(policy("a")), applied(old)], unserved)).toEqual([]);
+});
+
 test("policies of other kinds and namespaces, and unchanged ones, do not compete", () => {
   const elsewhere = makePolicy("other/b").selects("apps/v1", "Deployment").build();
 

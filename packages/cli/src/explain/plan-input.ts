@@ -161,7 +161,7 @@ export async function planManifests(
           `${objectTitle(object)}: not planned, because an aggregated API server answers for ${object.apiVersion}; it is applied as it is`,
       ),
       ...unselected(plan, applied),
-      ...competingPolicies(plan.templates, applied),
+      ...competingPolicies(plan.templates, applied, snapshot.unserved),
       ...versionsBetween(plan.templates, snapshot.quotas, applied),
       ...moved.notes,
       ...works.notes,

@@ -8,7 +8,7 @@ import type { Cluster, PolicyStatus, PropagationPolicy } from "@flotilla/karmada
 import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { findTies, unjoinedClusters, unservedSelectors, unservingMembers, unservingText } from "@flotilla/flotilla";
-import type { FindObject, ServedKinds, Tie } from "@flotilla/flotilla";
+import type { FindObject, ServedKinds, Tie, TieLookups } from "@flotilla/flotilla";
 import type { ServedType } from "../members/served-types.ts";
 import type { PlacementUses } from "./placement-use.ts";
 import { referenceTitle } from "@flotilla/apimachinery";
@@ -54,7 +54,7 @@ export function findPolicyParts(input: PartsInput): PolicyParts[] {
   return policies.flatMap((policy): PolicyParts[] => {
     if (policy.metadata.deletionTimestamp !== undefined) return [];
     const title = referenceTitle({ kind: policy.kind, ...policy.metadata });
-    const lost = lostTie(policy, byScope.get(scopeOf(policy)) ?? [], findTied);
+    const lost = lostTie(policy, byScope.get(scopeOf(policy)) ?? [], { findObject: findTied, served });
     const unserved = served ? unservedSelectors(served, policy.spec) : [];
     // No member serves a kind that is misspelt.
     const unknown = new Set(unserved.map(({ index }) => index));
@@ -90,8 +90,8 @@ export const scopeOf = ({ kind, metadata }: Policy): string => `${kind}/${metada
  * The policy that takes objects of this one, with the same precedence: the one that has objects, or the one whose name
  * sorts first.
  */
-function lostTie(policy: Policy, sameScope: readonly Policy[], findTied: FindObject): Tie<Policy> | undefined {
-  return findTies(policy, sameScope, findTied).find(({ competitor }) => {
+function lostTie(policy: Policy, sameScope: readonly Policy[], lookups: TieLookups): Tie<Policy> | undefined {
+  return findTies(policy, sameScope, lookups).find(({ competitor }) => {
     const [own, theirs] = [policy, competitor].map(({ status }) => (status?.matched ?? 0) > 0);
     return own === theirs ? policy.metadata.name > competitor.metadata.name : !own;
   });

@@ -4,7 +4,7 @@
  */
 import { parseApiVersion } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
-import { itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
+import { formatPath, itemsAt, labelsAt, numberAt, objectAt, textAt, textsAt, valueAt } from "./fields.ts";
 import type { FieldPath } from "./fields.ts";
 import type { HubAnswers } from "./hub-answers.ts";
 import { PLACEMENT } from "./kind-names.ts";
@@ -38,6 +38,8 @@ export interface LintFleet extends ReadManifests {
   /** The policy that claims an object. */
   policyOf(manifest: LintManifest): LintManifest | undefined;
   propagationsOf(manifest: LintManifest): readonly Propagation[];
+  /** Whether the hub serves the kind of a policy's selector in other versions only, so that it matches nothing. */
+  isUnserved(policy: LintManifest, selector: FieldPath): boolean;
   /** The objects that a policy selects, with the selector. */
   selectedBy(policy: LintManifest): readonly { manifest: LintManifest; selector: FieldPath }[];
 }
@@ -60,6 +62,13 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     const name = textAt(selector, "name");
     return (name === "" ? byKind.get(kind) : byName.get(`${kind}/${name}`)) ?? [];
   };
+  /** A kind that the hub serves in no version may be defined later. */
+  const isUnserved = (policy: LintManifest, path: FieldPath): boolean =>
+    answers
+      .of(policy)
+      ?.warnings.some(
+        (text) => text.startsWith(`${formatPath(path)}: the hub does not serve`) && text.includes(", but in "),
+      ) ?? false;
   const selected = new Map<LintManifest, { manifest: LintManifest; selector: FieldPath; closeness: number }[]>();
   const chosen = new Map<LintManifest, LintManifest | undefined>();
 
@@ -67,7 +76,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     let found = selected.get(policy);
     if (!found) {
       found = itemsAt(policy.object, "spec", "resourceSelectors").flatMap(({ item, path }) =>
-        candidates(item).flatMap((manifest) => {
+        (isUnserved(policy, path) ? [] : candidates(item)).flatMap((manifest) => {
           const closeness = manifest.inside ? undefined : selects(item, policy, manifest);
           return closeness === undefined ? [] : [{ manifest, selector: path, closeness }];
         }),
@@ -113,6 +122,7 @@ export function createLintFleet({ manifests, unreadable, passedOver }: ReadManif
     answers,
     of: (...kinds) => kinds.flatMap((kind) => byKind.get(kind) ?? []),
     policyOf: (manifest) => chosen.get(manifest),
+    isUnserved,
     selectedBy,
     propagationsOf(manifest) {
       if (manifest.inside)

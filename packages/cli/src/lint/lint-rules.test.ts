@@ -160,6 +160,18 @@ test("the target of an autoscaler may be on the hub instead of among the files",
   expect((await lint([{ name: "hpa.yaml", text: scaler }], ["scale-target"], joinedHub)).findings).toEqual([]);
 });
 
+test("a policy in a version that the hub does not serve competes with none, and takes no object", async () => {
+  const [workload = "", first = "", second = ""] = fixture("policies-tie.bad.yaml").text.split("---\n");
+  const old = second.replace("apiVersion: apps/v1,", "apiVersion: apps/v1beta1,");
+
+  const { findings } = await lint(
+    [{ name: "web.yaml", text: [workload, first, old].join("---\n") }],
+    ["policies-tie", "unknown-kind", "policy-selects-nothing"],
+  );
+
+  expect(findings.map(({ rule }) => rule)).toEqual(["policy-selects-nothing", "unknown-kind"]);
+});
+
 describe("a manifest disables rules", () => {
   const text = fixture("kruise-partition-hold.bad.yaml").text;
   const cases: Record<string, string> = {

@@ -16,7 +16,7 @@ export const policiesTie = defineRule({
     "With the same priority and equally specific selectors, the policy whose name sorts first claims the object, " +
     "and a policy that has claimed it keeps it. The other policy is ignored.",
   fix: "Give the intended policy a higher `priority`, or make the selectors disjoint.",
-  *check({ policies, selectedBy, answers }) {
+  *check({ policies, selectedBy, isUnserved, answers }) {
     /** The competitors of each policy, by name. */
     const known = new Map<LintManifest, Set<string>>();
     function* report(policy: LintManifest, competitor: LintManifest, path: FieldPath, what: string) {
@@ -44,6 +44,7 @@ export const policiesTie = defineRule({
     const first = new Map<string, LintManifest>();
     for (const policy of policies) {
       for (const { item, path } of itemsAt(policy.object, "spec", "resourceSelectors")) {
+        if (isUnserved(policy, path)) continue;
         const selection = selectionOf(policy, item);
         const competitor = first.get(selection) ?? policy;
         first.set(selection, competitor);

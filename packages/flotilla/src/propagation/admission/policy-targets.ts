@@ -35,6 +35,16 @@ export function unservedSelectors(
   });
 }
 
+/**
+ * Whether a selector can select objects: its version is served, or its kind is not served at all, and may be later. All
+ * served versions of a kind are the same objects.
+ */
+export function mayMatch(read: ServedKinds, { apiVersion, kind }: { apiVersion: string; kind: string }): boolean {
+  const { group, version } = parseApiVersion(apiVersion);
+  const served = read.versions(group, kind);
+  return served.length === 0 || served.includes(version);
+}
+
 /** The kinds of the group; for a group that is not served, the kinds of every group. */
 function kindsLike(read: ServedKinds, group: string, kind: string): string[] {
   const all = [...read.kinds()].filter((served) => served.kind !== kind || served.group === group);

@@ -16,7 +16,7 @@ const policy = (name: string, ...resourceSelectors: Selector[]) => ({
 });
 /** Of policy `a` with one other; `labelled` is what the lookup finds for different labels. */
 function tie(a: Selector, b: Selector, found?: string): (string | undefined)[] {
-  return findTies(policy("a", a), [policy("b", b)], () => found).map(({ object }) => object ?? "all");
+  return findTies(policy("a", a), [policy("b", b)], { findObject: () => found }).map(({ object }) => object ?? "all");
 }
 
 const cases: Record<string, { a: Selector; b: Selector; found?: string; want: string[] }> = {
@@ -67,6 +67,19 @@ const cases: Record<string, { a: Selector; b: Selector; found?: string; want: st
 };
 for (const [name, { a, b, found, want }] of Object.entries(cases))
   test(`two policies that ${name}`, () => expect(tie(a, b, found)).toEqual(want));
+
+test("a selector in a version that the hub does not serve ties with none, unless the hub serves no version yet", () => {
+  const others = [policy("b", ofKind), policy("c", { ...deployments, apiVersion: "apps/v1beta1" })];
+  const tied = (versions: string[], first: Selector): string[] =>
+    findTies(policy("a", first), others, {
+      findObject: () => undefined,
+      served: { versions: () => versions, kinds: () => [] },
+    }).map(({ competitor }) => competitor.metadata.name);
+
+  expect(tied(["v1"], ofKind)).toEqual(["b"]);
+  expect(tied(["v1"], { ...deployments, apiVersion: "apps/v1beta1" })).toEqual([]);
+  expect(tied([], ofKind)).toEqual(["b", "c"]);
+});
 
 test("what two policies select by labels is looked up once for both", () => {
   const shared: SharedObjects[] = possibleTies(policy("a", labelled({ app: "web" }), ofKind), [

@@ -9,6 +9,8 @@ import { ApiError, labelSelectorOf, matchesLabels, parseApiVersion } from "@flot
 import type { LabelSelector } from "@flotilla/apimachinery";
 import { equalJson } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { mayMatch } from "./policy-targets.ts";
+import type { ServedKinds } from "./policy-targets.ts";
 
 type Ranked = DeepReadonly<Pick<PropagationPolicy, "metadata" | "spec">>;
 type Selector = DeepReadonly<PropagationPolicy["spec"]["resourceSelectors"][number]>;
@@ -34,13 +36,24 @@ export interface Tie<T> {
 /** Names an object, if there is one. */
 export type FindObject = (shared: SharedObjects) => string | undefined;
 
+export interface TieLookups {
+  findObject: FindObject;
+  /** The kinds that the hub serves; unset if they are unknown. */
+  served?: ServedKinds | undefined;
+}
+
 /** The other policies that tie with each selector of a policy. The others are of the same kind and namespace. */
-export function findTies<T extends Ranked>(policy: Ranked, others: readonly T[], findObject: FindObject): Tie<T>[] {
+export function findTies<T extends Ranked>(
+  policy: Ranked,
+  others: readonly T[],
+  { findObject, served }: TieLookups,
+): Tie<T>[] {
   const competitors = competitorsOf(policy, others);
+  const isDead = (each: Selector): boolean => served !== undefined && !mayMatch(served, each);
   return policy.spec.resourceSelectors.flatMap((ours, selector) =>
     competitors.flatMap((competitor): Tie<T>[] => {
       for (const theirs of competitor.spec.resourceSelectors) {
-        const shared = sharedObjects(ours, theirs);
+        const shared = isDead(ours) || isDead(theirs) ? undefined : sharedObjects(ours, theirs);
         const object = shared?.labels && findObject(shared);
         if (shared && (!shared.labels || object !== undefined)) return [{ competitor, selector, object }];
       }

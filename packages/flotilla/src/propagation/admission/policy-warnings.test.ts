@@ -188,6 +188,9 @@ describe("the writer of a policy", () => {
         "claims them; set spec.priority",
     ]);
     expect(await create("third", { resourceSelectors: [{ ...deployments, name: "web" }], priority: 1 })).toEqual([]);
+    expect(await create("old", { resourceSelectors: [{ ...deployments, apiVersion: "apps/v1beta1" }] })).toEqual([
+      "spec.resourceSelectors[0]: the hub does not serve Deployment in apps/v1beta1, but in apps/v1; the selector matches nothing until it does",
+    ]);
     expect(await create("fourth", { resourceSelectors: [{ ...deployments, name: "cart" }] })).toEqual([]);
   });
 

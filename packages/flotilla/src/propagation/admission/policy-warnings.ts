@@ -68,14 +68,17 @@ function equalPolicies(read: ClusterReader, policy: DeepReadonly<PropagationPoli
   const kind = propagationKind(policy);
   if (!kind) return [];
   const { metadata, spec } = policy as DeepReadonly<PropagationPolicy>;
-  const ties = findTies({ metadata, spec }, read.written(kind, metadata.namespace), (shared) => {
-    const served = [...read.kinds()].find(({ group, kind: name }) => group === shared.group && name === shared.kind);
-    const object =
-      served &&
-      read
-        .written<KubernetesObject>(served as KindRef<KubernetesObject>, shared.namespace)
-        .find((each) => isShared(shared, each));
-    return object && `${object.kind} ${object.metadata.name}`;
+  const ties = findTies({ metadata, spec }, read.written(kind, metadata.namespace), {
+    served: read,
+    findObject(shared) {
+      const served = [...read.kinds()].find(({ group, kind: name }) => group === shared.group && name === shared.kind);
+      const object =
+        served &&
+        read
+          .written<KubernetesObject>(served as KindRef<KubernetesObject>, shared.namespace)
+          .find((each) => isShared(shared, each));
+      return object && `${object.kind} ${object.metadata.name}`;
+    },
   });
   // One for each selector shows what is wrong.
   const first = ties.filter(({ selector }, index) => ties[index - 1]?.selector !== selector);
