@@ -143,7 +143,8 @@ test("a release that no member runs because a Retain rule keeps the image fails 
   await fleet.run(SETTLED_MS);
 
   expect(stopped).toContain(
-    "member1 does not run this version: the Retain rule of ResourceInterpreterCustomization one keeps images of the member: web is web:1 instead of web:2",
+    "member1, member2 do not run this version: the Retain rule of ResourceInterpreterCustomization one keeps " +
+      "images of the member: web is web:1 instead of web:2",
   );
   expect(updated).toBeUndefined();
   expect(await wait()).toMatchObject({ code: 0 });

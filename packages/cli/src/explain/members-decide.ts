@@ -7,6 +7,7 @@ import { RELEASE_LEFT, REPLICAS_LEFT } from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { mayKeep } from "../health/kept-values.ts";
+import { joinCauses, nameMembers } from "../health/name-members.ts";
 import { readWork } from "../members/read-work.ts";
 import { otherReplicas } from "./unhealthy-on-hub.ts";
 import type { SeenCopy } from "./unhealthy-on-hub.ts";
@@ -18,7 +19,7 @@ interface Dependencies {
   signal: AbortSignal;
 }
 
-const MAX_NAMED = 5;
+const MAX_NAMED = 3;
 
 /**
  * The template with the replicas that its members have, where they decide them: an autoscaler there scales the copy, or
@@ -50,9 +51,15 @@ export async function keptReason(
   const reasons = stands.map(async ({ cluster }) => {
     const work = await readWork(client, template, cluster, signal);
     const left = work === "forbidden" ? undefined : findCondition(work?.status?.conditions, RELEASE_LEFT);
-    return left?.status === "True" ? [`${cluster} does not run this version: ${left.message}`] : [];
+    return left?.status === "True" ? [{ cluster, message: left.message }] : [];
   });
-  return (await Promise.all(reasons)).flat().slice(0, MAX_NAMED).join("; ") || undefined;
+  const kept = Map.groupBy((await Promise.all(reasons)).flat(), ({ message }) => message);
+  const causes = Array.from(
+    kept,
+    ([message, of]) =>
+      `${nameMembers(of.map(({ cluster }) => cluster))} ${of.length === 1 ? "does" : "do"} not run this version: ${message}`,
+  );
+  return causes.length === 0 ? undefined : joinCauses([], causes, MAX_NAMED);
 }
 
 const isLeftToMember = (work: Awaited<ReturnType<typeof readWork>>): boolean =>

@@ -24,6 +24,7 @@ import { findPlaces } from "../members/members-places.ts";
 import type { Place } from "../members/members-places.ts";
 import { readOneObject } from "../members/read-objects.ts";
 import { runProgress } from "../members/run-progress.ts";
+import { joinWaiting } from "./join-waiting.ts";
 import { keptReason, withMembersReplicas } from "./members-decide.ts";
 import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
 import { isOf } from "./is-of-kind.ts";
@@ -60,7 +61,8 @@ interface WaitingCopy {
 interface Waiting {
   /** `Deployment shop/web` */
   title: string;
-  text: string;
+  cluster: string;
+  reason: string;
   /** Unset if the hub or the object that delivers it is what is waited for. */
   copy: WaitingCopy | undefined;
   final: Final | undefined;
@@ -84,7 +86,8 @@ interface Standing {
 type Final = "run" | "release" | "kept";
 
 const POLL_MS = 500;
-const MAX_LISTED = 5;
+/** Copies whose pods are read for a cause. */
+const MAX_ASKED = 5;
 /** Reasons of the condition `Released`. */
 const FAILED_RELEASES: ReadonlySet<string> = new Set(["RollingBack", "RolledBack", "Failed"]);
 /** Between two looks at pods and controllers. The first is after as long, because pods need time to start. */
@@ -105,8 +108,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       if (done.has(title)) continue;
       const stands = await progressOf(resource, tools, kinds, discovery);
       for (const { cluster, reason, final, left } of stands) {
-        if (reason !== undefined)
-          waiting.push({ title, text: `${title} on ${cluster}: ${reason}`, copy: copyOf(resource, cluster), final });
+        if (reason !== undefined) waiting.push({ title, cluster, reason, copy: copyOf(resource, cluster), final });
         else if (!done.has(`${title} ${cluster}`)) {
           done.add(`${title} ${cluster}`);
           onDone(title, cluster, left);
@@ -141,7 +143,7 @@ export async function waitUntilApplied(resources: readonly Template[], tools: Wa
       );
     }
     const cause = await causeOf(waiting);
-    const what = `${waiting.length === 1 ? "" : `${waiting.length} copies, `}${waiting[0]?.text ?? ""}`;
+    const what = `${waiting.length === 1 ? "" : `${waiting.length} copies, `}${joinWaiting(waiting.slice(0, 1))}`;
     progress(`waiting for ${what}${cause === undefined ? "" : ` (${cause})`}`);
     await sleep(asking.clock, POLL_MS, asking.signal);
   }
@@ -156,7 +158,7 @@ function createCauses({ asking: { clock }, podCause, hubCause, onCause }: WaitTo
     const [hub, ...pods] = await Promise.all([
       hubCause(),
       ...waiting
-        .slice(0, MAX_LISTED)
+        .slice(0, MAX_ASKED)
         .map(async ({ title, copy }) => ({ title, copy, cause: copy && (await podCause(copy, true)) })),
     ]);
     const found = pods.find(({ cause }) => cause !== undefined);
@@ -169,15 +171,11 @@ function createCauses({ asking: { clock }, podCause, hubCause, onCause }: WaitTo
   };
 }
 
-async function renderWaiting(waiting: readonly Waiting[], tools: WaitTools): Promise<string> {
-  const more = waiting.length > MAX_LISTED ? `; and ${waiting.length - MAX_LISTED} more` : "";
-  const listed = await Promise.all(waiting.slice(0, MAX_LISTED).map((item) => withCause(item, tools)));
-  return `${listed.join("; ").replace(/\.$/, "")}${more}`;
-}
-
-async function withCause({ text, copy }: Waiting, { podCause }: WaitTools): Promise<string> {
-  const cause = copy && (await podCause(copy, false));
-  return cause === undefined ? text : `${text} (${cause})`;
+async function renderWaiting(waiting: readonly Waiting[], { podCause }: WaitTools): Promise<string> {
+  const asked = waiting
+    .slice(0, MAX_ASKED)
+    .map(async (each) => ({ ...each, cause: each.copy && (await podCause(each.copy, false)) }));
+  return joinWaiting([...(await Promise.all(asked)), ...waiting.slice(MAX_ASKED)]);
 }
 
 const copyOf = (resource: Template, cluster: string): WaitingCopy | undefined =>
