@@ -512,3 +512,32 @@ test.each(Object.entries(errors))("%s", (_behaviour, { error, want }) => {
 
   expect(problem).toEqual({ what: error, try: want });
 });
+
+describe("a field that a Retain rule leaves to the members", () => {
+  const paused = member({
+    onMember: [{ path: "spec.paused", before: false, after: true }],
+    onMemberBy: "rules of games",
+  });
+  const problemsWhere = (memberDecides: "True" | "False"): string[] =>
+    findProblems({
+      explanation: { resource, policy, otherPolicies: [], decision: undefined, members: [paused] },
+      binding: {
+        spec: { resource },
+        status: { conditions: [{ type: "MemberDecides", status: memberDecides }] },
+      } as unknown as ProblemInput["binding"],
+      clusterOf: () => ready("True"),
+      found: [],
+      isUncopied: false,
+      nowMs: NOW_MS,
+    }).map(({ what }) => what);
+
+  test("is listed where the rule keeps releases from them", () => {
+    expect(problemsWhere("True")).toEqual([
+      "the Retain rule of rules of games keeps values of members: oslo: spec.paused is true instead of false",
+    ]);
+  });
+
+  test("is not listed where it keeps none, such as a pause of the whole workload", () => {
+    expect(problemsWhere("False")).toEqual([]);
+  });
+});

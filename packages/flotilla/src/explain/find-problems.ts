@@ -1,5 +1,5 @@
 /** Finds problems on a resource's path to its members, and suggests fixes. Pure. */
-import { findCondition, formatAge } from "@flotilla/apimachinery";
+import { findCondition, formatAge, isConditionTrue } from "@flotilla/apimachinery";
 import { ignoredSpread, RESPONDING } from "@flotilla/karmada";
 import type { Cluster } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
@@ -11,6 +11,7 @@ import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
 import { DRAIN_TAINT } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
+import { MEMBER_DECIDES } from "../propagation/dispatch/plan-notice.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
 import { QUOTA_EXCEEDED } from "../quota/quota-charge.ts";
 import { refusesToken } from "../membership/ready.ts";
@@ -103,7 +104,7 @@ export function findProblems({ explanation, binding, clusterOf, found, isUncopie
     }
   }
   problems.push(...overrideProblems(members));
-  problems.push(...ruleProblems(members));
+  problems.push(...ruleProblems(members, binding));
   for (const member of members) problems.push(...memberProblems(resource, member, clusterOf(member.cluster)));
   problems.push(...healthProblems(resource, members, nowMs));
   if (binding && policy) problems.push(...failoverProblems(binding, clusterOf));
@@ -356,7 +357,8 @@ function overrideProblems(members: Explanation["members"]): Problem[] {
 }
 
 /** A rule usually fails for all members alike, and keeps the same fields of all of them. */
-function ruleProblems(members: Explanation["members"]): Problem[] {
+function ruleProblems(members: Explanation["members"], binding: ProblemInput["binding"]): Problem[] {
+  const stopsReleases = isConditionTrue(binding?.status?.conditions, MEMBER_DECIDES);
   const unknown = members.filter(({ applied, failedRule }) => failedRule !== undefined && applied !== false);
   const byFailure = Map.groupBy(unknown, ({ failedRule = "", unhealthy = "" }) => `${failedRule} failed: ${unhealthy}`);
   const reported = unknown.flatMap(({ unhealthy }) => unhealthy || []);
@@ -375,7 +377,8 @@ function ruleProblems(members: Explanation["members"]): Problem[] {
       what,
       try: "correct the rule; 'flotilla interpret --test FILE' runs it on a file",
     })),
-    ...retainProblems(members, ({ path }) => RELEASE_FIELDS.test(path)),
+    // Members may pause a whole workload as they like: a rule that keeps only this does what its author wants.
+    ...(stopsReleases ? retainProblems(members, ({ path }) => RELEASE_FIELDS.test(path)) : []),
   ];
 }
 
