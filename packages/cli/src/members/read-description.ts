@@ -11,6 +11,7 @@ import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
+import { readCauses } from "./described-causes.ts";
 import { askEach, failureLine } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
 import { newestEvents, readEvents } from "./events.ts";
@@ -29,6 +30,8 @@ export interface Description {
   members: { cluster: string; object: JsonObject }[];
   /** Members that responded and do not have it. */
   without: string[];
+  /** What the pods of a workload that is not healthy report on the members, most important first. */
+  problems: string[];
   /** Oldest first. */
   events: SeenEvent[];
   /** Members that did not respond. */
@@ -39,7 +42,13 @@ export interface Description {
 
 export interface DescribedBinding {
   name: string;
-  conditions: { type: string; status: string; reason?: string; message?: string }[];
+  conditions: {
+    type: string;
+    status: string;
+    reason?: string;
+    message?: string;
+    lastTransitionTime?: string | undefined;
+  }[];
   clusters: { cluster: string; replicas?: number; applied?: boolean; health?: string; message?: string }[];
 }
 
@@ -105,7 +114,7 @@ export async function readDescription(
     ? await eventsOf({ asking, notChecked }, hubPlace, { kind: known.kind, ...place, name: known.metadata.name })
     : [];
   const hub = found.find((copy) => copy.place.mode === "hub")?.object;
-  return {
+  const described = {
     resource: {
       apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
       kind: type.kind,
@@ -117,6 +126,13 @@ export async function readDescription(
     members: found
       .filter((copy) => copy.place.mode !== "hub")
       .map((copy) => ({ cluster: copy.place.name, object: copy.object })),
+  };
+  const { clock, signal } = asking;
+  const causes = await readCauses(described, { client, clock, signal, places: members });
+  for (const unseen of causes.unseen) notChecked.add(unseen);
+  return {
+    ...described,
+    problems: causes.problems,
     without: copies
       .filter((copy) => copy.object === undefined && copy.place.mode !== "hub")
       .map((copy) => copy.place.name),
@@ -213,11 +229,12 @@ function describedBinding({ metadata, spec, status }: DeepReadonly<ResourceBindi
     .map((cluster) => ({ cluster, ...reported(cluster) }));
   return {
     name: metadata.name,
-    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message }) => ({
+    conditions: (status?.conditions ?? []).map(({ type, status: value, reason, message, lastTransitionTime }) => ({
       type,
       status: value,
       reason,
       message,
+      lastTransitionTime,
     })),
     clusters: [...targets, ...leaving],
   };

@@ -56,6 +56,7 @@ const DESCRIPTION: Description = {
     },
   ],
   without: ["member2"],
+  problems: [],
   events: [
     {
       cluster: "member1",
@@ -89,7 +90,7 @@ HUB
 BINDING web-deployment
   Scheduled True (Success)
   FullyApplied True (FullyAppliedSuccess)
-  CLUSTER   REPLICAS   APPLIED   HEALTH      MESSAGE
+  CLUSTER   REPLICAS   APPLIED   HEALTH RULE   MESSAGE
   member1   4          yes       Unhealthy
 
 MEMBER member1

@@ -19,13 +19,14 @@ const INDENT = "  ";
 const LABEL_WIDTH = 13;
 
 export function renderDescription(description: Description, page: DescriptionPage): string {
-  const { resource, hub, binding, members, without } = description;
+  const { resource, hub, binding, members, without, problems } = description;
   const place = resource.namespace === undefined ? resource.name : `${resource.namespace}/${resource.name}`;
   const shown = members.slice(0, MAX_MEMBERS);
   const sections = [
     [`${resource.kind} ${place} (${resource.apiVersion})`],
     // Before everything else: what follows says nothing about it.
     ...renderNotChecked(description, page),
+    ...(problems.length > 0 ? [["PROBLEMS", ...problems.flatMap((problem) => wrapped(problem, page))]] : []),
     ...(hub ? [["HUB", ...renderObject(hub, page)]] : []),
     ...(binding ? [renderBinding(binding, page)] : []),
     ...shown.map(({ cluster, object }) => [`MEMBER ${cluster}`, ...renderObject(object, page, hub)]),
@@ -98,7 +99,7 @@ function renderBinding({ name, conditions, clusters }: DescribedBinding, page: D
     ]),
     ...(rows.length > 0
       ? renderTable(
-          ["CLUSTER", "REPLICAS", "APPLIED", "HEALTH", "MESSAGE"],
+          ["CLUSTER", "REPLICAS", "APPLIED", "HEALTH RULE", "MESSAGE"],
           rows,
           3,
           page.width === undefined ? undefined : page.width - INDENT.length,

@@ -1,0 +1,56 @@
+/** Why a described object does not run: what the pods of its copies report on their members. */
+import { parseApiVersion } from "@flotilla/apimachinery";
+import { argoWorkloads } from "@flotilla/argo";
+import { objectOf, textOf } from "@flotilla/base";
+import type { DeepReadonly } from "@flotilla/base";
+import { HEALTHY, unhealthyForMs } from "@flotilla/flotilla";
+import { kubernetesWorkloads } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
+import { kruiseWorkloads } from "@flotilla/openkruise";
+import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
+import type { CopyRef, LookOptions } from "../health/look-at-pods.ts";
+import type { Description } from "./read-description.ts";
+
+export interface DescribedCauses {
+  problems: string[];
+  /** What could not be read. */
+  unseen: string[];
+}
+
+const WORKLOADS: ReadonlySet<string> = new Set(
+  [...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads].map(({ group, kind }) => `${group}/${kind}`),
+);
+
+/** Of a binding that is healthy nothing is read. */
+export async function readCauses(
+  description: Pick<Description, "resource" | "hub" | "binding" | "members">,
+  options: LookOptions,
+): Promise<DescribedCauses> {
+  const healthy = description.binding?.conditions.find(({ type }) => type === HEALTHY);
+  if (healthy?.status === "True") return { problems: [], unseen: [] };
+  const { reports, unseen } = await lookAtPods(copiesIn(description).filter(hasPods), options);
+  const isOverdue = unhealthyForMs(healthy, options.clock.now()) !== undefined;
+  return { problems: causesOf([...reports.values()], isOverdue), unseen };
+}
+
+const hasPods = ({ apiVersion, kind }: CopyRef): boolean =>
+  WORKLOADS.has(`${parseApiVersion(apiVersion).group}/${kind}`);
+
+function copiesIn({ resource, hub, members }: Pick<Description, "resource" | "hub" | "members">): CopyRef[] {
+  const { apiVersion, kind, namespace = "" } = resource;
+  if (kind !== ManifestWork.kind || parseApiVersion(apiVersion).group !== ManifestWork.group)
+    return members.map(({ cluster }) => ({ ...resource, cluster }));
+  const { manifests } = objectOf(objectOf(hub?.["spec"])["workload"]);
+  return (Array.isArray(manifests) ? manifests : []).map((manifest) => refIn(namespace, objectOf(manifest)));
+}
+
+function refIn(cluster: string, manifest: DeepReadonly<Record<string, unknown>>): CopyRef {
+  const metadata = objectOf(manifest["metadata"]);
+  return {
+    cluster,
+    apiVersion: textOf(manifest["apiVersion"]),
+    kind: textOf(manifest["kind"]),
+    namespace: textOf(metadata["namespace"]) || undefined,
+    name: textOf(metadata["name"]),
+  };
+}
