@@ -59,12 +59,16 @@ test("with any rules, a release reaches no more pods than requested, sends no te
     (first, partition, more) => play(first, [{ do: "image", partition }, ...more]),
   );
 
-  // Seeds once found these: a release that a rule kept from the members, changed meanwhile, began with a step back.
-  const examples: [Names, number, Step[]][] = ["nothing", "a constant"].map((rule) => [
-    { retain: rule },
-    1,
-    [{ do: "partition", partition: 3 }, { do: "no rules" }],
-  ]);
+  const examples: [Names, number, Step[]][] = [
+    // Seeds once found these: a release that a rule kept from the members, changed meanwhile, began with a step back;
+    ...["nothing", "a constant"].map((rule): [Names, number, Step[]] => [
+      { retain: rule },
+      1,
+      [{ do: "partition", partition: 3 }, { do: "no rules" }],
+    ]),
+    // members without pods had completed the release for OpenKruise, and started all pods with it.
+    [{ replicas: "none at all" }, 1, [{ do: "no rules" }]],
+  ];
   await expect(fc.assert(property, { numRuns: RUNS, examples })).resolves.toBeUndefined();
 });
 
