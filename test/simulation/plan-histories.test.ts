@@ -11,7 +11,7 @@ import { FleetRollout } from "@flotilla/flotilla";
 import { Cluster } from "@flotilla/karmada";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
-import { runs } from "@flotilla/testing/runs.ts";
+import { runs, seedOr } from "@flotilla/testing/runs.ts";
 import { applyAll } from "../../packages/cli/src/explain/apply-input.ts";
 import { mayChangeMembers, planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import type { PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
@@ -21,7 +21,7 @@ import { FIRST, given, KINDS, MEMBERS, NAMESPACE, policy, WORK_OBJECT, ZONE } fr
 import type { Entry } from "./plan-entries.ts";
 
 const HISTORIES = runs(25);
-const SEED = Number(process.env["PLAN_SEED"] ?? 17);
+const SEED = seedOr(17);
 const SETTLED_MS = 60_000;
 /** Autoscalers wait for five minutes before they scale down. */
 const SCALED_MS = 360_000;

@@ -17,12 +17,12 @@ import { compareFields, isBookkeeping } from "@flotilla/flotilla";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
-import { runs } from "@flotilla/testing/runs.ts";
+import { runs, seedOr } from "@flotilla/testing/runs.ts";
 import { applyAll } from "../../packages/cli/src/explain/apply-input.ts";
 import { mayChangeMembers, planInput, type PlanResult } from "../../packages/cli/src/explain/plan-input.ts";
 
 const RUNS = runs(10);
-const SEED = Number(process.env["PLAN_SEED"] ?? 7);
+const SEED = seedOr(7);
 const SETTLED_MS = 60_000;
 const MEMBERS = ["member1", "member2", "member3"];
 const NAMESPACE = "shop";

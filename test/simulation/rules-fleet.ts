@@ -56,6 +56,8 @@ interface Condition {
 export interface RulesFleetOptions {
   /** The partition that the CloneSet is created with. */
   partition?: number;
+  /** Of the CloneSet; unset means all its pods. */
+  maxUnavailable?: number;
   seed?: number;
   /** Of a fleet before, to continue it. */
   engine?: TestFleetOptions["engine"];
@@ -115,6 +117,7 @@ export interface RulesFleet extends TestFleet {
 
 export async function startRulesFleet({
   partition,
+  maxUnavailable,
   seed = 1,
   engine,
   clock,
@@ -162,7 +165,7 @@ export async function startRulesFleet({
     await fleet.client.create(CloneSetV1, "hub", {
       ...cloneSet,
       apiVersion: "apps.kruise.io/v1alpha1",
-      spec: { ...spec, updateStrategy: { maxUnavailable: "100%", partition } },
+      spec: { ...spec, updateStrategy: { maxUnavailable: maxUnavailable ?? "100%", partition } },
     });
   }
 

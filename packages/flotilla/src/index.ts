@@ -65,7 +65,7 @@ export { uncalledWebhookIn } from "./explain/delivery-problem.ts";
 export { autoscalerOf, replicasOf } from "./explain/left-to-autoscaler.ts";
 export { keeperOf, planRetained, planSetLater } from "./explain/plan-retained.ts";
 export { undeliveredProblems } from "./explain/plan-undelivered.ts";
-export { planChanges, planFleet, planNamespaceChanges, worksOf } from "./explain/plan-fleet.ts";
+export { planChanges, planFleet, planNamespaceChanges, rewrittenCopies, worksOf } from "./explain/plan-fleet.ts";
 export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";
 export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";

@@ -7,3 +7,8 @@ const FACTOR = Number(process.env["FLOTILLA_RUNS"] ?? 1);
 export function runs(usual: number): number {
   return Math.ceil(usual * FACTOR);
 }
+
+/** The seed of a test that has a fixed seed of its own, unless `FLOTILLA_SEED` sets another. */
+export function seedOr(fixed: number): number {
+  return Number(process.env["FLOTILLA_SEED"] ?? fixed);
+}

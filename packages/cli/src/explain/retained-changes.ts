@@ -6,7 +6,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
-import { keeperOf, planRetained, planSetLater } from "@flotilla/flotilla";
+import { keeperOf, planRetained, planSetLater, rewrittenCopies } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, MemberChange } from "@flotilla/flotilla";
 import type { PlanChanges } from "./own-changes.ts";
 import { readMemberObjects } from "./read-member-objects.ts";
@@ -30,8 +30,9 @@ export async function withRetained(
   const { interpreter } = deps;
   const announced = await Promise.all(planned.changes.map((change) => withSetLater(plan, change, interpreter)));
   const kept = announced.filter((change) => keeperOf(change, interpreter) !== undefined);
-  if (kept.length === 0) return { ...planned, changes: announced, notes: [] };
-  const { found: observed } = await readMemberObjects(deps, kept);
+  const rewritten = rewrittenCopies(plan, (template) => interpreter.ownerOf("retain", template) !== undefined);
+  if (kept.length + rewritten.length === 0) return { ...planned, changes: announced, notes: [] };
+  const { found: observed } = await readMemberObjects(deps, [...kept, ...rewritten]);
   const result: RetainedChanges = { changes: [], problems: [...planned.problems], notes: [] };
   for (const change of announced) {
     const keeper = keeperOf(change, interpreter);
@@ -43,7 +44,23 @@ export async function withRetained(
         `${titleOf(change)}: the Retain rule of ${keeper} may keep values of ${change.cluster}, which could not be read`,
       );
   }
+  for (const change of rewritten) {
+    const object = observed.get(change);
+    if (object) result.changes.push(...(await changesByRule(plan, change, object, interpreter)));
+  }
   return result;
+}
+
+/** What the rule changes in a copy of which the hub changes nothing else. Values that it keeps are not changes. */
+async function changesByRule(
+  plan: FleetPlan,
+  change: MemberChange,
+  observed: DeepReadonly<KubernetesObject>,
+  interpreter: Pick<Interpreter, "retain" | "ownerOf">,
+): Promise<MemberChange[]> {
+  const ended: RetainedChanges = { changes: [], problems: [], notes: [] };
+  await addCorrected(ended, plan, change, observed, interpreter);
+  return ended.changes.filter(({ fields }) => fields.length > 0);
 }
 
 async function withSetLater(

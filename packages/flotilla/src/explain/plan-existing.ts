@@ -11,6 +11,7 @@ import { inServedVersion } from "../delivery/served-kinds.ts";
 import { marks } from "../delivery/marks-ownership.ts";
 import { compareFields } from "../fields/field-changes.ts";
 import { isStamp } from "./explain-bookkeeping.ts";
+import { APPLIED_FAILED } from "../flotilla-names.ts";
 import { worksOf } from "./plan-fleet.ts";
 import { projectOn } from "./project-on.ts";
 import type { FleetPlan, MemberChange } from "./plan-fleet.ts";
@@ -25,14 +26,19 @@ export type ExistingChange =
 
 /** Whether the member may have an object of that name which is not ours: there is no copy, or it is not applied. */
 export function mayCollide(plan: FleetPlan, change: MemberChange): boolean {
-  if (change.action === "delete") return false;
   if (change.action === "create") return true;
-  return findCondition(worksOf(plan, change).before?.status?.conditions, "Applied")?.status === "False";
+  const applied = findCondition(worksOf(plan, change).before?.status?.conditions, "Applied");
+  // What an unreachable member has is deleted when it is back.
+  return applied?.status === "False" && (change.action === "update" || applied.reason === APPLIED_FAILED);
 }
 
 /** `observed` is the member's object. */
 export function planExisting(plan: FleetPlan, change: MemberChange, observed: Manifest): ExistingChange {
-  const { after: work } = worksOf(plan, change);
+  const { before, after: work } = worksOf(plan, change);
+  if (change.action === "delete" && before)
+    return marks({ owner: ownerOf(before) }).hasDelivered(observed)
+      ? { outcome: "change", change }
+      : { outcome: "none", note: `${change.cluster} keeps the object, which the hub does not manage there` };
   const manifest = work?.spec.workload?.manifests?.[0] as unknown as Manifest | undefined;
   if (!work || !manifest) return { outcome: "change", change: { ...change, note: change.note ?? "it exists there" } };
   const { cluster } = change;

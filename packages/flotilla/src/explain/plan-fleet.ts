@@ -2,7 +2,7 @@
 import { HUB, isConditionTrue, withCondition } from "@flotilla/apimachinery";
 import type { Namespace } from "@flotilla/kubernetes";
 import type { Work } from "@flotilla/karmada";
-import { compareText, isObject, omitZero, defined } from "@flotilla/base";
+import { compareText, equalJson, isObject, omitZero, defined } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import type { Interpreter } from "../interpreter/interpreter.ts";
 import { prune } from "../interpreter/prune.ts";
@@ -168,6 +168,26 @@ export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[]
     .sort((a, b) => compareText(keyOf(a), keyOf(b)));
 }
 
+/**
+ * Copies of templates with a Retain rule that the hub writes again although only its own labels and annotations change:
+ * the rule then runs on them.
+ */
+export function rewrittenCopies({ templates }: FleetPlan, hasRule: (template: Template) => boolean): MemberChange[] {
+  return templates.flatMap(({ template, works }) => {
+    if (!hasRule(template)) return [];
+    const old = new Map(works.before.map((work) => [placeOf(work), work]));
+    return works.after.flatMap((after) => {
+      const before = old.get(placeOf(after));
+      const manifest = manifestOf(after);
+      const cluster = clusterNameOf(after.metadata.namespace ?? "");
+      if (!before || !manifest || cluster === undefined || after.spec.suspendDispatching) return [];
+      if (equalJson(manifestOf(before) ?? null, manifest)) return [];
+      const isChanged = compareFields(shown(before), shown(after), isBookkeeping).fields.length > 0;
+      return isChanged ? [] : [{ ...headOf(cluster, manifest), action: "update" as const, fields: [] }];
+    });
+  });
+}
+
 /** Of an object that runs once, with copies of a deleted one: each is created again, also if no field changes. */
 function planReplaced(
   before: readonly DeepReadonly<Work>[],
@@ -265,11 +285,7 @@ function compareWork(
   const manifest = work && manifestOf(work);
   const cluster = clusterNameOf(work?.metadata.namespace ?? "");
   if (!manifest || cluster === undefined) return [];
-  const { apiVersion, kind, metadata } = manifest;
-  const head = {
-    cluster,
-    object: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
-  };
+  const head = headOf(cluster, manifest);
   if (!after)
     return [
       {
@@ -294,6 +310,14 @@ function compareWork(
     ? []
     : [{ ...head, action: "update", fields, more: more > 0 ? more : undefined, ...suspended }];
 }
+
+const headOf = (
+  cluster: string,
+  { apiVersion, kind, metadata }: Template,
+): Pick<MemberChange, "cluster" | "object"> => ({
+  cluster,
+  object: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
+});
 
 const manifestOf = ({ spec }: DeepReadonly<Work>): Template | undefined =>
   spec.workload?.manifests?.[0] as unknown as Template | undefined;

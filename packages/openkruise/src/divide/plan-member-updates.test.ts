@@ -107,6 +107,34 @@ describe("a rollout", () => {
       demanded: 3,
       want: ["3 back", "0"],
     },
+    "starts old pods also where most of the new ones get the release": {
+      members: [at(5, 7, { replicas: 5, pods: 5, isThrough: true }), at(5, 5)],
+      demanded: 11,
+      want: ["6 back", "5"],
+    },
+    "starts old pods on a member that was scaled to zero during the release": {
+      members: [
+        at(0, 5, { replicas: 0, pods: 0, isThrough: true }),
+        at(0, 5, { replicas: 0, pods: 0, isThrough: true }),
+      ],
+      demanded: 9,
+      want: ["5", "4 back"],
+    },
+    "keeps a growing member backward until it has all its pods": {
+      members: [at(6, 7, { isBackward: true, seen: 5, pods: 6 }), at(5, 5)],
+      demanded: 11,
+      want: ["6 back", "5"],
+    },
+    "leaves a member that had completed the release forward until it has the pods requested": {
+      members: [at(4, 5, { isThrough: true, seen: 3 }), at(4, 5, { isThrough: true, isAcknowledged: false, seen: 2 })],
+      demanded: 8,
+      want: ["4", "4"],
+    },
+    "writes it backward when it has them": {
+      members: [at(4, 5, { isThrough: true }), at(4, 5, { isThrough: true, seen: 5 })],
+      demanded: 8,
+      want: ["4 back", "4 back"],
+    },
     "creates a new member from the previous template": {
       members: [at(2, 3), { ...at(0, 3), isJoining: true }],
       demanded: 2,

@@ -151,8 +151,12 @@ function movesBackward(member: RolloutMember, updated: number): boolean {
   if (isHeld && updated === (was?.updated ?? 0)) return was?.isBackward ?? false;
   const isBack = was?.isBackward === true;
   if (updated >= size && (!isBack || isSettled(member))) return false;
-  const has = isBack && isAcknowledged ? seen : mayRun(was, seen, isAcknowledged);
-  if (isBack || isThrough) return updated <= has;
+  // Forward it would start all missing pods with the release.
+  if (isThrough && size > (was?.replicas ?? size)) return true;
+  const has = mayRun(was, seen, isAcknowledged);
+  if (isBack) return updated <= (isSettled(member) ? seen : has);
+  // It replaces lost pods by pods of the release, also those that it keeps back. First it gets as many as requested.
+  if (isThrough && isAcknowledged) return updated <= seen;
   // A shrinking member deletes the release's pods if its partition keeps more back.
   return has - updated > Math.max(0, (was?.replicas ?? size) - size);
 }

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json } from "@flotilla/base";
 import type { Share } from "@flotilla/kubernetes";
-import { runs } from "@flotilla/testing/runs.ts";
+import { runs, seedOr } from "@flotilla/testing/runs.ts";
 import { cloneSetInterpreter } from "../cloneset/cloneset-interpreter.ts";
 import { KEPT_TEMPLATE, takeKeptTemplate } from "./member-stage.ts";
 import { keptPods, letThrough, sumOf } from "./split-partition.ts";
@@ -18,7 +18,7 @@ type Op = { do: "release" | "partition"; partition: number };
 /** Copies until a member has nothing left to do: two per earlier template, and one that is written forward. */
 const MAX_ROUNDS = 16;
 const RUNS = runs(120);
-const SEED = Number(process.env["ROLLOUT_SEED"] ?? 17);
+const SEED = seedOr(17);
 
 const imageOf = (copy: DeepReadonly<KubernetesObject>): string =>
   (copy as unknown as { spec: { template: { image: string } } }).spec.template.image;
