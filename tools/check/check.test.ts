@@ -119,42 +119,6 @@ describe("cycles through files beside the folders", () => {
     ]);
   });
 
-  describe("an import of a test", () => {
-    const manifest = file(
-      "packages/flotilla/package.json",
-      '{ "dependencies": { "@flotilla/base": "0.1.0" }, "devDependencies": { "@flotilla/testing": "0.1.0" } }\n',
-    );
-
-    test("is reported if the package.json does not declare the package, by name or by path", () => {
-      const findings = checkLayers([
-        manifest,
-        file(
-          "packages/flotilla/src/a.test.ts",
-          'import { up } from "@flotilla/server";\nimport { serve } from "../../apiserver/src/test-server.ts";\n',
-        ),
-      ]);
-
-      expect(findings).toEqual(
-        ["server", "apiserver"].map(
-          (name) =>
-            `packages/flotilla/src/a.test.ts: imports @flotilla/${name}, which packages/flotilla/package.json does not declare`,
-        ),
-      );
-    });
-
-    test("passes if it is declared, also for tests alone, or is a file of its package", () => {
-      const findings = checkLayers([
-        manifest,
-        file(
-          "packages/flotilla/src/a.test.ts",
-          'import { x } from "@flotilla/base";\nimport { y } from "@flotilla/testing/y.ts";\nimport { z } from "./z.ts";\n',
-        ),
-      ]);
-
-      expect(findings).toEqual([]);
-    });
-  });
-
   test("a folder and a file that import each other are reported", () => {
     const findings = checkLayers([
       file("packages/client/src/one/a.ts", 'import { x } from "../b.ts";\n'),

@@ -7,8 +7,8 @@ import {
   Pod,
   ReplicaSet,
   Secret,
-  kubernetesAdmissions,
 } from "@flotilla/kubernetes";
+import { ADDRESS_ANNOTATION, kindAdmissions } from "@flotilla/server";
 import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
@@ -98,12 +98,12 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     cache,
     controllerGroup: CONTROLLERS,
     maxSeats: options.maxSeats,
-    addressAnnotation: "example.com/address",
+    addressAnnotation: ADDRESS_ANNOTATION,
     isExposed: options.isExposed,
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: options.admissions ?? kubernetesAdmissions,
+    admissions: options.admissions ?? kindAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
     connect: options.connect,

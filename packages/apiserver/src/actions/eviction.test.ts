@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { kubernetesKinds, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import { createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
@@ -7,7 +8,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 
 const start = (): Promise<TestServer> =>
   createTestServer({
-    admissions: kubernetesAdmissions,
+    admissions: kindAdmissions,
     profiles: {
       hub: {
         builtIns: kubernetesKinds,

@@ -1,6 +1,7 @@
 /** Admission with steps that wait, and without them. */
 import { describe, expect, test } from "vitest";
-import { ConfigMap, Deployment, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
+import { ConfigMap, Deployment } from "@flotilla/kubernetes";
 import type { AdmissionStep, AnyStep, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createTestServer, makeConfigMap, makeDefinition, MERGE } from "../test-server.ts";
@@ -40,7 +41,7 @@ const waiting: AdmissionStep = {
 };
 
 const start = (...steps: AnyStep[]): Promise<TestServer> =>
-  createTestServer({ admissions: [...kubernetesAdmissions, ...steps] });
+  createTestServer({ admissions: [...kindAdmissions, ...steps] });
 const labelsOf = (body: JsonObject): unknown => (body.metadata as JsonObject).labels;
 const ALL = { mutated: "yes", completed: "yes", prepared: "yes" };
 const annotated = (name: string): JsonObject => makeConfigMap(name, { metadata: { annotations: { forbidden: "1" } } });
@@ -96,7 +97,7 @@ describe("asynchronous steps", () => {
       // The object is older than the step.
       const before = await start();
       await before.request("POST", MAPS, makeConfigMap("a"));
-      const server = await createTestServer({ engine: before.engine, admissions: [...kubernetesAdmissions, waiting] });
+      const server = await createTestServer({ engine: before.engine, admissions: [...kindAdmissions, waiting] });
 
       const refused = await send(server, true);
       const written = await send(server, false);
@@ -146,7 +147,7 @@ describe("asynchronous steps", () => {
     await request("POST", MAPS, makeConfigMap("a"));
     const before = await start();
     await before.request("POST", MAPS, annotated("kept"));
-    const guarded = await createTestServer({ engine: before.engine, admissions: [...kubernetesAdmissions, waiting] });
+    const guarded = await createTestServer({ engine: before.engine, admissions: [...kindAdmissions, waiting] });
 
     const deleted = await request("DELETE", `${MAPS}/a`);
     const refused = await guarded.request("DELETE", `${MAPS}/kept`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { kubernetesKinds, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
+import { kubernetesKinds } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer } from "../test-server.ts";
@@ -15,7 +16,7 @@ const namespace = (name: string, labels: Record<string, string> = {}): Kubernete
 });
 const start = (labels: Record<string, string>): Promise<TestServer> =>
   createTestServer({
-    admissions: kubernetesAdmissions,
+    admissions: kindAdmissions,
     profiles: {
       hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("shop", labels), namespace("free")] },
     },

@@ -1,7 +1,8 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
 import { LogicalCluster, logicalClusterAdmission } from "./logical-cluster-kind.ts";
-import { ResourceQuota, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { ResourceQuota } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
 import { createSeededRandom, silentLog } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createClusterRegistry } from "./clusters.ts";
@@ -254,7 +255,7 @@ describe("logical clusters", () => {
   describe("as objects of the hub", () => {
     const LOGICAL = "/apis/flotilla.dev/v1alpha1/logicalclusters";
     const served = { ...profiles, hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, LogicalCluster] } };
-    const admissions = [...kubernetesAdmissions, logicalClusterAdmission(["hub", "member"])];
+    const admissions = [...kindAdmissions, logicalClusterAdmission(["hub", "member"])];
     const start = (): ReturnType<typeof createTestServer> =>
       createTestServer({ profiles: served, clusters, admissions });
 

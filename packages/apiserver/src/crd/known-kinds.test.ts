@@ -2,8 +2,8 @@
  * CRDs of kinds that the server knows, as when a user installs OpenKruise's own CRDs on a cluster that came without.
  */
 import { expect, test } from "vitest";
-import { AdvancedStatefulSet, CloneSet, kruiseAdmissions } from "@flotilla/openkruise";
-import { customResourceDefinitionOf, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { AdvancedStatefulSet, CloneSet } from "@flotilla/openkruise";
+import { customResourceDefinitionOf } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
@@ -41,7 +41,6 @@ function published(kind: Kind, versions: readonly string[], storage: string): Js
 
 async function start(): Promise<TestServer> {
   return createTestServer({
-    admissions: [...kubernetesAdmissions, ...kruiseAdmissions()],
     profiles: { hub: { ...PROFILE, customs: [CloneSet, AdvancedStatefulSet] }, bare: PROFILE },
     clusters: { hub: "hub", bare: "bare" },
   });
@@ -167,7 +166,6 @@ test("a CRD with an unknown version is served unchanged", async () => {
 
 test("in a cluster that is left to other controllers, a kind is what its CRD says", async () => {
   const { request } = await createTestServer({
-    admissions: [...kubernetesAdmissions, ...kruiseAdmissions()],
     profiles: { hub: { ...PROFILE, customs: [CloneSet] }, bare: { ...PROFILE, hasForeignKinds: true } },
     clusters: { hub: "hub", bare: "bare" },
   });

@@ -1,6 +1,7 @@
 /** Admission finishes in the caller's turn unless a step waits. */
 import { expect, test } from "vitest";
-import { ConfigMap, Namespace, Pod, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
+import { ConfigMap, Namespace, Pod } from "@flotilla/kubernetes";
 import type { AnyStep } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, required, silentLog } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
@@ -58,7 +59,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
   );
   return {
     deps: {
-      chain: createAdmissionChain([...kubernetesAdmissions, ...builtIn, ...steps]),
+      chain: createAdmissionChain([...kindAdmissions, ...builtIn, ...steps]),
       store,
       random,
       clock,

@@ -6,7 +6,8 @@ import { Namespace } from "../namespace/namespace-kind.ts";
 import { Secret } from "../secret/secret-kind.ts";
 import { ServiceAccount } from "../serviceaccount/serviceaccount-kind.ts";
 import { bootstrapRbac } from "../rbac/bootstrap-objects.ts";
-import { kubernetesAdmissions, kubernetesKinds } from "../kubernetes-definitions.ts";
+import { kindAdmissions } from "@flotilla/server";
+import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import type { KubernetesObject, Kind } from "@flotilla/apimachinery";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
@@ -49,7 +50,7 @@ beforeEach(async () => {
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: kubernetesAdmissions,
+    admissions: kindAdmissions,
     profiles,
     freeze: true,
   });

@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { Cluster, OverridePolicy, PropagationPolicy, karmadaAdmissions } from "@flotilla/karmada";
-import { Deployment, Namespace, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { kindAdmissions } from "@flotilla/server";
+import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Deployment, Namespace } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { createTestServer } from "@flotilla/apiserver/test-server.ts";
-import type { Answered, TestServer } from "@flotilla/apiserver/test-server.ts";
-import { policyWarnings } from "./policy-warnings.ts";
+import { createTestServer } from "../../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
+import { policyWarnings } from "@flotilla/flotilla";
 
 const oslo = {
   apiVersion: "cluster.karmada.io/v1alpha1",
@@ -27,7 +28,7 @@ const bare = {
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...kubernetesAdmissions, ...karmadaAdmissions(), policyWarnings],
+    admissions: [...kindAdmissions, policyWarnings],
     profiles: {
       hub: {
         builtIns: [Namespace, Deployment],

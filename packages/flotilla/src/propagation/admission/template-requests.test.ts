@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { AdvancedStatefulSet, CloneSet, SidecarSet, kruiseAdmissions } from "@flotilla/openkruise";
-import { Namespace, kubernetesAdmissions } from "@flotilla/kubernetes";
-import { templateRequests } from "./template-requests.ts";
-import { createTestServer } from "@flotilla/apiserver/test-server.ts";
-import type { Answered, TestServer } from "@flotilla/apiserver/test-server.ts";
+import { kindAdmissions } from "@flotilla/server";
+import { AdvancedStatefulSet, CloneSet, SidecarSet } from "@flotilla/openkruise";
+import { Namespace } from "@flotilla/kubernetes";
+import { templateRequests } from "@flotilla/flotilla";
+import { createTestServer } from "../../../../apiserver/src/test-server.ts";
+import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
 
 const GROUP = "/apis/apps.kruise.io";
 const labels = { app: "web" };
@@ -17,7 +18,7 @@ const warningsOf = ({ headers }: Answered): string[] =>
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...kubernetesAdmissions, ...kruiseAdmissions(), templateRequests],
+    admissions: [...kindAdmissions, templateRequests],
     profiles: {
       hub: {
         builtIns: [Namespace],

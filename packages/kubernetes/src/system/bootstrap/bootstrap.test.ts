@@ -7,7 +7,8 @@ import { CertificateSigningRequest } from "../../certificatesigningrequest/certi
 import { ConfigMap } from "../../configmap/configmap-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
-import { kubernetesAdmissions, kubernetesKinds } from "../../kubernetes-definitions.ts";
+import { kindAdmissions } from "@flotilla/server";
+import { kubernetesKinds } from "../../kubernetes-definitions.ts";
 import { createApiServer, createAuthenticator, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
@@ -51,7 +52,7 @@ beforeEach(async () => {
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: kubernetesAdmissions,
+    admissions: kindAdmissions,
     profiles,
     freeze: true,
   });

@@ -8,13 +8,13 @@ import { Pod } from "../../pod/pod-kind.ts";
 import { ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
+import { kindAdmissions } from "@flotilla/server";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { kubernetesAdmissions } from "../../kubernetes-definitions.ts";
 import { createQuotaController } from "./quota-controller.ts";
 import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
@@ -55,7 +55,7 @@ async function start() {
     clock,
     random: createSeededRandom(3),
     log: silentLog,
-    admissions: kubernetesAdmissions,
+    admissions: kindAdmissions,
     profiles: { p: profile },
     freeze: true,
   });
