@@ -137,7 +137,7 @@ test("a wait runs the health rule of the version that the policy selects", async
   await customize({ healthInterpretation: { luaScript: "function InterpretHealth(o)\n  return false\nend\n" } });
 
   await Promise.all([
-    expect(wait()).rejects.toThrow("CloneSet shop/web on member1: its kind's health rule says Unhealthy"),
+    expect(wait()).rejects.toThrow("CloneSet shop/web on member1, member2: its kind's health rule says Unhealthy"),
     fleet.run(5_000),
   ]);
   expect((await runCommand(fleet, "why", "cloneset/web", "-n", "shop")).text).toMatch(
