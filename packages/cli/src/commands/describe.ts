@@ -38,20 +38,27 @@ export const describeCommand = defineCommand({
   async run({ args, flags, output, signal, clock, connect, environment }) {
     const { word, name } = readOne(args, USAGE);
     // Loaded lazily, so that the help does not load it.
-    const [{ readDescription }, { renderDescription }] = await Promise.all([
+    const [{ readDescription }, { renderDescription }, { readCauses }] = await Promise.all([
       import("../members/read-description.ts"),
       import("../members/render-description.ts"),
+      import("../health/described-causes.ts"),
     ]);
     const hub = await connect(hubKubeconfig(flags, environment));
     try {
       const asking = { client: hub.client, clock, responseTimeoutMs: flags["request-timeout"] * 1000, signal };
       output.progress("reading the fleet");
-      const description = await readDescription(asking, hub.client, {
+      const read = await readDescription(asking, hub.client, {
         word,
         name,
         namespace: chosenNamespace(flags, hub),
         clusters: readNames(flags.clusters),
       });
+      const causes = await readCauses(read, { client: hub.client, clock, signal, places: undefined });
+      const description = {
+        ...read,
+        problems: causes.problems,
+        notChecked: [...new Set([...read.notChecked, ...causes.unseen])].toSorted(),
+      };
       output.progress("");
       output.result(description as unknown as Json, () =>
         renderDescription(description, { nowMs: clock.now(), width: output.width }),

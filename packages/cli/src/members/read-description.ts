@@ -11,7 +11,6 @@ import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
 import type { Discovery } from "./discovery.ts";
-import { readCauses } from "./described-causes.ts";
 import { askEach, failureLine } from "./each-place.ts";
 import type { Failure } from "./each-place.ts";
 import { newestEvents, readEvents } from "./events.ts";
@@ -30,8 +29,8 @@ export interface Description {
   members: { cluster: string; object: JsonObject }[];
   /** Members that responded and do not have it. */
   without: string[];
-  /** What the pods of a workload that is not healthy report on the members, most important first. */
-  problems: string[];
+  /** What the pods of a workload that is not healthy report on the members (`readCauses`), most important first. */
+  problems?: readonly string[];
   /** Oldest first. */
   events: SeenEvent[];
   /** Members that did not respond. */
@@ -114,7 +113,7 @@ export async function readDescription(
     ? await eventsOf({ asking, notChecked }, hubPlace, { kind: known.kind, ...place, name: known.metadata.name })
     : [];
   const hub = found.find((copy) => copy.place.mode === "hub")?.object;
-  const described = {
+  return {
     resource: {
       apiVersion: type.group ? `${type.group}/${type.version}` : type.version,
       kind: type.kind,
@@ -126,13 +125,6 @@ export async function readDescription(
     members: found
       .filter((copy) => copy.place.mode !== "hub")
       .map((copy) => ({ cluster: copy.place.name, object: copy.object })),
-  };
-  const { clock, signal } = asking;
-  const causes = await readCauses(described, { client, clock, signal, places: members });
-  for (const unseen of causes.unseen) notChecked.add(unseen);
-  return {
-    ...described,
-    problems: causes.problems,
     without: copies
       .filter((copy) => copy.object === undefined && copy.place.mode !== "hub")
       .map((copy) => copy.place.name),

@@ -56,7 +56,6 @@ const DESCRIPTION: Description = {
     },
   ],
   without: ["member2"],
-  problems: [],
   events: [
     {
       cluster: "member1",

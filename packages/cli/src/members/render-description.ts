@@ -19,7 +19,7 @@ const INDENT = "  ";
 const LABEL_WIDTH = 13;
 
 export function renderDescription(description: Description, page: DescriptionPage): string {
-  const { resource, hub, binding, members, without, problems } = description;
+  const { resource, hub, binding, members, without, problems = [] } = description;
   const place = resource.namespace === undefined ? resource.name : `${resource.namespace}/${resource.name}`;
   const shown = members.slice(0, MAX_MEMBERS);
   const sections = [

@@ -7,11 +7,11 @@ import { HEALTHY, unhealthyForMs } from "@flotilla/flotilla";
 import { kubernetesWorkloads } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { kruiseWorkloads } from "@flotilla/openkruise";
-import { causesOf, lookAtPods } from "../health/look-at-pods.ts";
-import type { CopyRef, LookOptions } from "../health/look-at-pods.ts";
-import type { Description } from "./read-description.ts";
+import { causesOf, lookAtPods } from "./look-at-pods.ts";
+import type { CopyRef, LookOptions } from "./look-at-pods.ts";
+import type { Description } from "../members/read-description.ts";
 
-export interface DescribedCauses {
+interface DescribedCauses {
   problems: string[];
   /** What could not be read. */
   unseen: string[];
