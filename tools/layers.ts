@@ -40,6 +40,16 @@ export const packages: Readonly<Record<string, readonly string[]>> = {
   testing: ["*"],
 };
 
+/**
+ * What the tests of a package import besides what the package itself may import, each with the reason. Every test may also use
+ * `testing`: a test that needs the whole composition takes it from there, or is one of `test/contract` and `test/simulation`.
+ */
+export const testImports: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  openkruise: { flotilla: "interpreters of kinds are tried through the interpreter that asks them" },
+  argo: { flotilla: "interpreters of kinds are tried through the interpreter that asks them" },
+  cli: { server: "lint runs the rules of a server without a port, which the command line is handed" },
+};
+
 /** Inside `propagation` stages meet in the API objects and never call each other; these exceptions are pure functions. */
 export const stages: Readonly<Record<string, readonly string[]>> = {
   match: [],

@@ -4,12 +4,14 @@
  */
 import { describe, expect, test } from "vitest";
 import type { Kind, Schema } from "@flotilla/apimachinery";
+import type { JsonObject } from "@flotilla/base";
 import { argoDefinitions } from "@flotilla/argo";
 import { rolloutDefinitions } from "@flotilla/flotilla";
-import { karmadaDefinitions } from "@flotilla/karmada";
-import { servedKinds } from "@flotilla/kubernetes";
+import { Cluster, karmadaDefinitions } from "@flotilla/karmada";
+import { Node, servedKinds } from "@flotilla/kubernetes";
 import { ocmDefinitions } from "@flotilla/ocm";
 import { kruiseDefinitions } from "@flotilla/openkruise";
+import { createTestServer, PROFILE } from "@flotilla/testing/api-server.ts";
 
 const kinds = [karmadaDefinitions, ocmDefinitions, kruiseDefinitions, argoDefinitions, rolloutDefinitions].flatMap(
   (definitions) => servedKinds(definitions),
@@ -149,4 +151,37 @@ test("a field without a description is found, inside of lists and maps as well",
     "spec.limits.*.max",
     "spec.pod",
   ]);
+});
+
+test("OpenAPI documents have the descriptions of a kind with a fact table, in its own types and in those of Kubernetes", async () => {
+  const server = await createTestServer({
+    profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node, Cluster] } },
+  });
+
+  const { body: document } = await server.request("GET", "/openapi/v3/apis/cluster.karmada.io/v1alpha1");
+  const { body } = await server.request("GET", "/openapi/v2");
+
+  const { schemas } = document["components"] as { schemas: Record<string, JsonObject> };
+  const own = "com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1";
+  expect(schemas[`${own}.Cluster`]).toMatchObject({
+    description: expect.stringContaining("A member of the fleet") as string,
+    properties: {
+      spec: {
+        description: expect.stringContaining("How the hub reaches") as string,
+        allOf: [{ $ref: `#/components/schemas/${own}.ClusterSpec` }],
+      },
+    },
+  });
+  expect(schemas[`${own}.ResourceModelRange`]).toHaveProperty(
+    "properties.name.description",
+    "The resource, such as cpu.",
+  );
+  expect(schemas["io.k8s.api.core.v1.Taint"]).toHaveProperty(
+    "properties.effect.description",
+    expect.stringContaining("failover.cluster"),
+  );
+  // The taints of nodes mean something else, and v2 has one definition for both.
+  expect((body.definitions as JsonObject)["io.k8s.api.core.v1.Taint"]).not.toHaveProperty(
+    "properties.effect.description",
+  );
 });

@@ -19,7 +19,7 @@ import {
 } from "@flotilla/karmada";
 import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, type Answered, type TestServer } from "@flotilla/testing/api-server.ts";
 import { formatTime, isObject, type Json, type JsonObject, defined, omitEmpty } from "@flotilla/base";
 import { createDeletionProtection, createMembershipAdmissions } from "@flotilla/flotilla";
 import {

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe } from "vitest";
 import { kubernetesKinds } from "@flotilla/kubernetes";
 import { ocmHubKinds } from "@flotilla/ocm";
-import { createTestServer, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, type Answered, type TestServer } from "@flotilla/testing/api-server.ts";
 import { formatTime, isObject, type Json, type JsonObject, defined } from "@flotilla/base";
 import {
   headersOf,

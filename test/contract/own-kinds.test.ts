@@ -7,7 +7,7 @@ import { ownKind, s } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { LogicalCluster } from "@flotilla/apiserver";
 import { customResourceDefinitionOf } from "@flotilla/kubernetes";
-import { createTestServer, PROFILE, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, PROFILE, type TestServer } from "@flotilla/testing/api-server.ts";
 
 const MaintenanceWindow = ownKind({
   group: "flotilla.dev",

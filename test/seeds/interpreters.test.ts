@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { kindAdmissions } from "@flotilla/server";
 import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { createTestServer, PROFILE } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, PROFILE } from "@flotilla/testing/api-server.ts";
 import { createFakeClock, deepFreeze, isObject, type JsonObject } from "@flotilla/base";
 import {
   createCustomizationLevel,

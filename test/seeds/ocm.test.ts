@@ -5,7 +5,7 @@ import { kindAdmissions } from "@flotilla/server";
 import { ocmHubKinds } from "@flotilla/ocm";
 import { parseYaml } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { createTestServer, PROFILE, type Answered, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, PROFILE, type Answered, type TestServer } from "@flotilla/testing/api-server.ts";
 import type { JsonObject } from "@flotilla/base";
 
 const FOLDER = new URL("./ocm/", import.meta.url);

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { kindAdmissions } from "@flotilla/server";
 import { Cluster, ClusterPropagationPolicy, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { kruiseKinds } from "@flotilla/openkruise";
-import { createTestServer, PROFILE, type TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, PROFILE, type TestServer } from "@flotilla/testing/api-server.ts";
 import type { JsonObject } from "@flotilla/base";
 import { parseYaml } from "@flotilla/apimachinery";
 

@@ -12,7 +12,7 @@ import { createKindResolver } from "@flotilla/client";
 import { createMemoryEngine } from "@flotilla/apiserver";
 import type { Engine } from "@flotilla/apiserver";
 import { isBookkeeping, planFleet } from "@flotilla/flotilla";
-import { holdCommits } from "../../packages/apiserver/src/test-server.ts";
+import { holdCommits } from "@flotilla/testing/api-server.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";

@@ -12,8 +12,8 @@ import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import { planInput } from "../../packages/cli/src/explain/plan-input.ts";
 import { runCommand } from "./run-command.ts";
-import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const { signal } = new AbortController();
 const MINUTE_MS = 60_000;

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { createMemoryEngine, createSigningKey } from "@flotilla/apiserver";
 import type { Engine } from "@flotilla/apiserver";
 import { kubernetesKinds } from "@flotilla/kubernetes";
-import { createTestServer } from "../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const ACCOUNTS = "/api/v1/namespaces/default/serviceaccounts";
 const profiles = {

@@ -11,13 +11,8 @@ import type { AnyStep } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createMemoryEngine } from "@flotilla/apiserver";
 import type { ApiServer, Engine } from "@flotilla/apiserver";
-import {
-  createTestServer,
-  holdCommits,
-  makeConfigMap,
-  makeDefinition,
-} from "../../packages/apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../packages/apiserver/src/test-server.ts";
+import { createTestServer, holdCommits, makeConfigMap, makeDefinition } from "@flotilla/testing/api-server.ts";
+import type { Answered, TestServer } from "@flotilla/testing/api-server.ts";
 
 const SHOP = { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } };
 const MAPS = "/api/v1/namespaces/shop/configmaps";

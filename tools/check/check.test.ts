@@ -74,9 +74,9 @@ describe("layers", () => {
       text: 'import { x } from "@flotilla/base";\n',
       want: ["packages/novelty/src/a.ts: the package novelty is missing from tools/layers.ts"],
     },
-    "tests may import anything": {
+    "tests may import what tests share": {
       path: "packages/base/src/a.test.ts",
-      text: 'import { x } from "@flotilla/server";\n',
+      text: 'import { x } from "@flotilla/testing/builders.ts";\n',
       want: [],
     },
   };
@@ -117,6 +117,53 @@ describe("cycles through files beside the folders", () => {
     expect(findings).toEqual([
       "cycle between folders: web/ui/app.tsx -> web/ui/views/ -> web/ui/app.tsx (for example packages/web/ui/app.tsx -> packages/web/ui/views/a.tsx)",
     ]);
+  });
+
+  describe("an import of a test", () => {
+    const manifest = file(
+      "packages/flotilla/package.json",
+      '{ "dependencies": { "@flotilla/base": "0.1.0" }, "devDependencies": { "@flotilla/testing": "0.1.0" } }\n',
+    );
+
+    test("is reported if the package.json does not declare the package, by name or by path", () => {
+      const findings = checkLayers([
+        manifest,
+        file(
+          "packages/flotilla/src/a.test.ts",
+          'import { work } from "@flotilla/ocm";\nimport { makeReview } from "../../apimachinery/src/kind/test-review.ts";\n',
+        ),
+      ]);
+
+      expect(findings).toEqual(
+        ["ocm", "apimachinery"].map(
+          (name) =>
+            `packages/flotilla/src/a.test.ts: imports @flotilla/${name}, which packages/flotilla/package.json does not declare`,
+        ),
+      );
+    });
+
+    test("is reported if it points upwards, also if it is declared", () => {
+      const findings = checkLayers([
+        file("packages/apiserver/package.json", '{ "devDependencies": { "@flotilla/server": "0.1.0" } }\n'),
+        file("packages/apiserver/src/test-server.ts", 'import { kindAdmissions } from "@flotilla/server";\n'),
+      ]);
+
+      expect(findings).toEqual([
+        "packages/apiserver/src/test-server.ts: a test of apiserver imports server, which builds on it or beside it; see testImports in tools/layers.ts",
+      ]);
+    });
+
+    test("passes if it is declared, also for tests alone, or is a file of its package", () => {
+      const findings = checkLayers([
+        manifest,
+        file(
+          "packages/flotilla/src/a.test.ts",
+          'import { x } from "@flotilla/base";\nimport { y } from "@flotilla/testing/y.ts";\nimport { z } from "./z.ts";\n',
+        ),
+      ]);
+
+      expect(findings).toEqual([]);
+    });
   });
 
   test("a folder and a file that import each other are reported", () => {

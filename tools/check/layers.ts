@@ -1,6 +1,9 @@
-/** Compares every import of the packages with `tools/layers.ts`, and looks for cycles between packages and folders. */
+/**
+ * Compares every import of the packages with `tools/layers.ts` and with their package.json, and looks for cycles between
+ * packages and folders.
+ */
 import { posix } from "node:path";
-import { packages, stages, subjects } from "../layers.ts";
+import { packages, stages, subjects, testImports } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
 const IMPORT = /(?:from|import)\s*(\(?)\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
@@ -18,6 +21,8 @@ export function checkLayers(sources: readonly SourceFile[]): string[] {
   const imports = files.flatMap(importsOf);
   return [
     ...imports.flatMap(checkImport),
+    ...checkDeclared(sources),
+    ...checkTests(sources),
     ...cyclesOf(imports.flatMap(betweenPackages)).map((cycle) => `cycle between packages: ${cycle.join(" -> ")}`),
     ...folderCycles(imports).map(
       ({ cycle, example }) => `cycle between folders: ${cycle.join(" -> ")} (for example ${example})`,
@@ -57,6 +62,54 @@ function importsOf({ path, text }: SourceFile): Import[] {
     isLazy: lazy === "(",
     target: specifier.startsWith("@") ? specifier : posix.join(posix.dirname(path), specifier),
   }));
+}
+
+/** Imports, also those of tests, of packages that the package.json of the importing one does not name. */
+function checkDeclared(sources: readonly SourceFile[]): string[] {
+  const declared = new Map(
+    sources
+      .filter(({ path }) => /^packages\/[^/]+\/package\.json$/.test(path))
+      .map(({ path, text }) => [packageOf(path), namesIn(text)]),
+  );
+  return sources
+    .filter(({ path }) => /^packages\/[^/]+\/(?:src|ui)\/.*\.tsx?$/.test(path))
+    .flatMap(importsOf)
+    .flatMap(({ file, target }) => {
+      const [from, to] = [packageOf(file), packageOf(target)];
+      if (!/^(?:@flotilla|packages)\//.test(target) || from === to) return [];
+      return declared.get(from)?.has(to) === false
+        ? [`${file}: imports @flotilla/${to}, which packages/${from}/package.json does not declare`]
+        : [];
+    });
+}
+
+/**
+ * Imports of tests that point upwards: of a package that theirs may not import. `testing` has what tests need of the
+ * packages above. Builders of tests and internals of packages below may be imported by their path.
+ */
+function checkTests(sources: readonly SourceFile[]): string[] {
+  return sources
+    .filter(({ path }) => /^packages\/(?!testing\/)[^/]+\/(?:src|ui)\/.*\.tsx?$/.test(path) && isTest(path))
+    .flatMap(importsOf)
+    .flatMap(({ file, target }) => {
+      const [from, to] = [packageOf(file), packageOf(target)];
+      const allowed = [...(packages[from] ?? []), ...Object.keys(testImports[from] ?? {}), from, "testing"];
+      return allowed.includes("*") || allowed.includes(to)
+        ? []
+        : [
+            `${file}: a test of ${from} imports ${to}, which builds on it or beside it; see testImports in tools/layers.ts`,
+          ];
+    });
+}
+
+/** The packages of this repository that a package.json names. */
+function namesIn(text: string): ReadonlySet<string> {
+  const { dependencies, devDependencies } = JSON.parse(text) as Partial<Record<string, object>>;
+  return new Set(
+    Object.keys({ ...dependencies, ...devDependencies })
+      .filter((name) => name.startsWith("@flotilla/"))
+      .map(packageOf),
+  );
 }
 
 function checkImport({ file, target }: Import): string[] {

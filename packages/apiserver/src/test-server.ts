@@ -7,8 +7,8 @@ import {
   Pod,
   ReplicaSet,
   Secret,
+  kubernetesAdmissions,
 } from "@flotilla/kubernetes";
-import { ADDRESS_ANNOTATION, kindAdmissions } from "@flotilla/server";
 import type { AnyStep, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { FakeClock, JsonObject } from "@flotilla/base";
@@ -25,6 +25,8 @@ import type { UserInfo } from "./request/user-info.ts";
 import { createApiServer } from "./server.ts";
 import type { ApiServer, ApiServerOptions } from "./server.ts";
 
+/** The annotation of Services that this server reads addresses from. */
+export const ADDRESS_ANNOTATION = "example.com/address";
 /** The group that this server trusts as its controllers. */
 export const CONTROLLERS = "system:flotilla";
 const CONTROLLER: UserInfo = {
@@ -103,7 +105,7 @@ export async function createTestServer(options: TestServerOptions = {}): Promise
     clock,
     random: createSeededRandom(1),
     log: silentLog,
-    admissions: options.admissions ?? kindAdmissions,
+    admissions: options.admissions ?? kubernetesAdmissions,
     profiles: options.profiles ?? { hub: PROFILE },
     freeze: true,
     connect: options.connect,

@@ -1,8 +1,16 @@
 import { defined } from "@flotilla/base";
 import { expect, test } from "vitest";
-import { ConfigMap } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
 import type { Client, ListOptions } from "./client.ts";
 import { eachObject } from "./each-object.ts";
+
+const ConfigMap = dynamicKind({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  scope: "Namespaced",
+});
 
 /** A server with seven objects that returns no more than the requested limit. */
 function serve(): { client: Pick<Client, "list">; asked: ListOptions[] } {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { Event } from "@flotilla/kubernetes";
 import { createFakeClock, createLog } from "@flotilla/base";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createEventRecorders } from "./create-event-recorders.ts";
+import { Event } from "./kinds.ts";
 
 const web = {
   apiVersion: "apps/v1",

@@ -1,7 +1,7 @@
+import { dynamicKind } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import { UnreachableError } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
-import { ConfigMap } from "@flotilla/kubernetes";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { afterEach, expect, test } from "vitest";
 import { createInformers } from "./informers.ts";
@@ -9,6 +9,13 @@ import type { SharedInformers } from "./informers.ts";
 
 const clock = createFakeClock();
 const never = new AbortController().signal;
+const ConfigMap = dynamicKind({
+  group: "",
+  version: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  scope: "Namespaced",
+});
 const map = (name: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "shop", name } }) as const;
 
 let informers: SharedInformers;

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lease } from "@flotilla/kubernetes";
+import { Lease } from "./kinds.ts";
 import { createFakeClock, createSeededRandom, silentLog, type Clock, type FakeClock } from "@flotilla/base";
 import { UnreachableError, type Client, type Transport } from "@flotilla/client";
 import { createFakeClient, type FakeClient } from "@flotilla/testing/fake-client.ts";

@@ -6,6 +6,5 @@ export type { MetricsPage } from "./metrics-catalogue.ts";
 export { openOfflineHub } from "./data/offline-hub.ts";
 export { kindAdmissions, createKindAdmissions } from "./roles/kind-admissions.ts";
 export { createProfiles } from "./roles/profiles.ts";
-export { ADDRESS_ANNOTATION } from "./roles/server-names.ts";
 export { createWorkloadControllers } from "./roles/workload-controllers.ts";
 export { main } from "./run-command.ts";

@@ -18,8 +18,8 @@ import {
 } from "@flotilla/kubernetes";
 import { startWebhookServer } from "@flotilla/testing/webhook-server.ts";
 import type { WebhookServer } from "@flotilla/testing/webhook-server.ts";
-import { PROFILE, createTestServer } from "../../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+import { ADDRESS_ANNOTATION, PROFILE, createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const KINDS: Kind[] = [
   MutatingAdmissionPolicy,
@@ -330,7 +330,7 @@ describe("a webhook that is a Service", () => {
 
   test("is called where its annotation says, with the Service's name in the certificate", async () => {
     await subject.request("POST", "/api/v1/namespaces/default/services", {
-      metadata: { name: "hooks", annotations: { "flotilla.dev/address": `127.0.0.1:${hooks.port}` } },
+      metadata: { name: "hooks", annotations: { [ADDRESS_ANNOTATION]: `127.0.0.1:${hooks.port}` } },
       spec: { ports: [{ name: "https", port: 443 }] },
     });
     await useService();

@@ -10,8 +10,8 @@ import { APIService, bootstrapRbac, EndpointSlice, Endpoints, kubernetesKinds, S
 import { startAggregatedServer } from "@flotilla/testing/aggregated-server.ts";
 import type { AggregatedServer, AskedRequest } from "@flotilla/testing/aggregated-server.ts";
 import { bodyOf } from "../../../packages/apiserver/src/request/byte-streams.ts";
-import { makeDefinition, PROFILE, createTestServer } from "../../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+import { ADDRESS_ANNOTATION, makeDefinition, PROFILE, createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const KINDS: Kind[] = [APIService, Service, EndpointSlice, Endpoints];
 const SERVICES = "/apis/apiregistration.k8s.io/v1/apiservices";
@@ -89,7 +89,7 @@ beforeEach(async () => {
   });
 });
 
-const service = (annotations: JsonObject = { "flotilla.dev/address": `127.0.0.1:${remote.port}` }): JsonObject => ({
+const service = (annotations: JsonObject = { [ADDRESS_ANNOTATION]: `127.0.0.1:${remote.port}` }): JsonObject => ({
   apiVersion: "v1",
   kind: "Service",
   metadata: { name: "fish", annotations },

@@ -4,8 +4,8 @@ import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
 import { startWebhookServer } from "@flotilla/testing/webhook-server.ts";
 import type { WebhookServer } from "@flotilla/testing/webhook-server.ts";
-import { createTestServer } from "../../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const path = (version: string, name = ""): string =>

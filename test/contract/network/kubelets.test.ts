@@ -14,7 +14,7 @@ import { createKubeletRuntime } from "../../../packages/apiserver/src/connect/ku
 import { servePortForward } from "../../../packages/apiserver/src/connect/port-forward.ts";
 import { serveSpdyCommand } from "../../../packages/apiserver/src/connect/spdy-command.ts";
 import { bodyOf } from "../../../packages/apiserver/src/request/byte-streams.ts";
-import { createTestServer, PROFILE } from "../../../packages/apiserver/src/test-server.ts";
+import { createTestServer, PROFILE } from "@flotilla/testing/api-server.ts";
 
 const POD_PATH = "/api/v1/namespaces/default/pods/web";
 const never = new AbortController().signal;

@@ -9,8 +9,8 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import type { Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { APIService, EndpointSlice, Endpoints, Service, ValidatingWebhookConfiguration } from "@flotilla/kubernetes";
-import { PROFILE, createTestServer } from "../../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+import { ADDRESS_ANNOTATION, PROFILE, createTestServer } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const KINDS: Kind[] = [APIService, EndpointSlice, Endpoints, Service, ValidatingWebhookConfiguration];
 const REFUSED = "an address that this cluster may not use";
@@ -53,7 +53,7 @@ const targets: Record<string, ClientConfig> = {
 
 const addService = (subject: TestServer, cluster: string): Promise<unknown> =>
   subject.request("POST", `${cluster}/api/v1/namespaces/default/services`, {
-    metadata: { name: "local", annotations: { "flotilla.dev/address": `127.0.0.1:${port}` } },
+    metadata: { name: "local", annotations: { [ADDRESS_ANNOTATION]: `127.0.0.1:${port}` } },
     spec: { ports: [{ port: 443 }] },
   });
 

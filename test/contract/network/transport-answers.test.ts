@@ -11,8 +11,8 @@ import type { ResourcePath, Transport, TransportRequest, TransportWatchEvent } f
 import { APIService, ConfigMap, EndpointSlice, Endpoints, Service } from "@flotilla/kubernetes";
 import { startAggregatedServer } from "@flotilla/testing/aggregated-server.ts";
 import type { AggregatedServer } from "@flotilla/testing/aggregated-server.ts";
-import { ADMIN, createTestServer, PROFILE } from "../../../packages/apiserver/src/test-server.ts";
-import type { TestServer } from "../../../packages/apiserver/src/test-server.ts";
+import { ADDRESS_ANNOTATION, ADMIN, createTestServer, PROFILE } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const CHECKED_WITHIN = { timeout: 8_000 };
 const TROUT: ResourcePath = { cluster: HUB, group: "fish.example", version: "v1", resource: "trout" };
@@ -90,7 +90,7 @@ async function register(): Promise<void> {
     expect((await subject.request("POST", path, body)).status).toBe(201);
   };
   await create("/api/v1/namespaces/default/services", {
-    metadata: { name: "fish", annotations: { "flotilla.dev/address": `127.0.0.1:${remote.port}` } },
+    metadata: { name: "fish", annotations: { [ADDRESS_ANNOTATION]: `127.0.0.1:${remote.port}` } },
     spec: { ports: [{ port: 443 }] },
   });
   await create("/apis/apiregistration.k8s.io/v1/apiservices", {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "@flotilla/kubernetes";
+import { kubernetesKinds, kubernetesAdmissions } from "@flotilla/kubernetes";
 import { createTestServer } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
@@ -8,7 +7,7 @@ const PODS = "/api/v1/namespaces/default/pods";
 
 const start = (): Promise<TestServer> =>
   createTestServer({
-    admissions: kindAdmissions,
+    admissions: kubernetesAdmissions,
     profiles: {
       hub: {
         builtIns: kubernetesKinds,

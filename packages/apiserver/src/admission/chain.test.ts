@@ -1,7 +1,6 @@
 /** Admission with steps that wait, and without them. */
 import { describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { ConfigMap, Deployment } from "@flotilla/kubernetes";
+import { ConfigMap, Deployment, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { AdmissionStep, AnyStep, KubernetesObject, Review } from "@flotilla/apimachinery";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createTestServer, makeConfigMap, makeDefinition, MERGE } from "../test-server.ts";
@@ -41,7 +40,7 @@ const waiting: AdmissionStep = {
 };
 
 const start = (...steps: AnyStep[]): Promise<TestServer> =>
-  createTestServer({ admissions: [...kindAdmissions, ...steps] });
+  createTestServer({ admissions: [...kubernetesAdmissions, ...steps] });
 const labelsOf = (body: JsonObject): unknown => (body.metadata as JsonObject).labels;
 const ALL = { mutated: "yes", completed: "yes", prepared: "yes" };
 const annotated = (name: string): JsonObject => makeConfigMap(name, { metadata: { annotations: { forbidden: "1" } } });
@@ -97,7 +96,7 @@ describe("asynchronous steps", () => {
       // The object is older than the step.
       const before = await start();
       await before.request("POST", MAPS, makeConfigMap("a"));
-      const server = await createTestServer({ engine: before.engine, admissions: [...kindAdmissions, waiting] });
+      const server = await createTestServer({ engine: before.engine, admissions: [...kubernetesAdmissions, waiting] });
 
       const refused = await send(server, true);
       const written = await send(server, false);
@@ -147,7 +146,7 @@ describe("asynchronous steps", () => {
     await request("POST", MAPS, makeConfigMap("a"));
     const before = await start();
     await before.request("POST", MAPS, annotated("kept"));
-    const guarded = await createTestServer({ engine: before.engine, admissions: [...kindAdmissions, waiting] });
+    const guarded = await createTestServer({ engine: before.engine, admissions: [...kubernetesAdmissions, waiting] });
 
     const deleted = await request("DELETE", `${MAPS}/a`);
     const refused = await guarded.request("DELETE", `${MAPS}/kept`);

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "@flotilla/kubernetes";
+import { kubernetesKinds, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer } from "../test-server.ts";
@@ -14,7 +13,7 @@ const account = (namespace: string): KubernetesObject => ({
 const namespace = (name: string): KubernetesObject => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
 const start = (objects: KubernetesObject[] = [account("default")]): Promise<TestServer> =>
   createTestServer({
-    admissions: kindAdmissions,
+    admissions: kubernetesAdmissions,
     profiles: {
       hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("default"), namespace("shop"), ...objects] },
     },
@@ -69,7 +68,7 @@ test("a cluster without a service account controller accepts pods", async () => 
 
 test("a pod that is a template for other clusters needs and gets no service account or token", async () => {
   const { request } = await createTestServer({
-    admissions: kindAdmissions,
+    admissions: kubernetesAdmissions,
     profiles: {
       hub: {
         podsAreTemplates: true,

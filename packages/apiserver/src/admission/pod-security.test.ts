@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "@flotilla/kubernetes";
+import { kubernetesKinds, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer } from "../test-server.ts";
@@ -16,7 +15,7 @@ const namespace = (name: string, labels: Record<string, string> = {}): Kubernete
 });
 const start = (labels: Record<string, string>): Promise<TestServer> =>
   createTestServer({
-    admissions: kindAdmissions,
+    admissions: kubernetesAdmissions,
     profiles: {
       hub: { builtIns: kubernetesKinds, customs: [], objects: [namespace("shop", labels), namespace("free")] },
     },

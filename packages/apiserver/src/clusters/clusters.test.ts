@@ -1,8 +1,7 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { CloneSet } from "@flotilla/openkruise";
 import { LogicalCluster, logicalClusterAdmission } from "./logical-cluster-kind.ts";
-import { ResourceQuota } from "@flotilla/kubernetes";
-import { kindAdmissions } from "@flotilla/server";
+import { ResourceQuota, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { dynamicKind } from "@flotilla/apimachinery";
 import { createSeededRandom, silentLog } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import { createClusterRegistry } from "./clusters.ts";
@@ -17,7 +16,14 @@ import {
   settleTicks,
 } from "../test-server.ts";
 
-const profiles = { hub: PROFILE, member: { ...PROFILE, customs: [CloneSet] } };
+const Gadget = dynamicKind({
+  group: "example.com",
+  version: "v1",
+  kind: "Gadget",
+  plural: "gadgets",
+  scope: "Namespaced",
+});
+const profiles = { hub: PROFILE, member: { ...PROFILE, customs: [Gadget] } };
 const clusters = { hub: "hub", paris: "member", oslo: "member" };
 const CRDS = "apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
@@ -109,11 +115,11 @@ describe("logical clusters", () => {
   test("hide a deleted object of the profile, and allow it to be recreated", async () => {
     const { request, settle } = await createTestServer({ profiles, clusters });
 
-    await request("DELETE", `/clusters/paris/${CRDS}/clonesets.apps.kruise.io`);
+    await request("DELETE", `/clusters/paris/${CRDS}/gadgets.example.com`);
     await settle();
-    const gone = await request("GET", `/clusters/paris/${CRDS}/clonesets.apps.kruise.io`);
-    const elsewhere = await request("GET", `/clusters/oslo/${CRDS}/clonesets.apps.kruise.io`);
-    const served = await request("GET", "/clusters/paris/apis/apps.kruise.io/v1alpha1/clonesets");
+    const gone = await request("GET", `/clusters/paris/${CRDS}/gadgets.example.com`);
+    const elsewhere = await request("GET", `/clusters/oslo/${CRDS}/gadgets.example.com`);
+    const served = await request("GET", "/clusters/paris/apis/example.com/v1/gadgets");
 
     expect([gone.status, elsewhere.status, served.status]).toEqual([404, 200, 404]);
   });
@@ -255,7 +261,7 @@ describe("logical clusters", () => {
   describe("as objects of the hub", () => {
     const LOGICAL = "/apis/flotilla.dev/v1alpha1/logicalclusters";
     const served = { ...profiles, hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, LogicalCluster] } };
-    const admissions = [...kindAdmissions, logicalClusterAdmission(["hub", "member"])];
+    const admissions = [...kubernetesAdmissions, logicalClusterAdmission(["hub", "member"])];
     const start = (): ReturnType<typeof createTestServer> =>
       createTestServer({ profiles: served, clusters, admissions });
 

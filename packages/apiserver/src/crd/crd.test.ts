@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { CloneSet } from "@flotilla/openkruise";
 import type { JsonObject } from "@flotilla/base";
 import { compareVersions } from "../resources/definition.ts";
-import { MERGE, PROFILE, createTestServer, makeDefinition } from "../test-server.ts";
-import { textOf } from "../codec/text.ts";
+import { MERGE, createTestServer, makeDefinition } from "../test-server.ts";
 
 const CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
@@ -317,35 +315,6 @@ describe("a CRD", () => {
       expect(body.message).toContain(want);
     });
   }
-
-  test("is shown for a kind defined in code, and that code converts its versions", async () => {
-    const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [CloneSet] } } });
-    const { body } = await request("GET", `${CRDS}/clonesets.apps.kruise.io`);
-    const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
-    const cloneSet = (version: string): JsonObject => ({
-      apiVersion: `apps.kruise.io/${version}`,
-      kind: "CloneSet",
-      metadata: { name: version },
-      spec: { replicas: 2, selector: { matchLabels: { a: "b" } }, template },
-    });
-
-    const versions = ((body.spec as JsonObject).versions as JsonObject[]).map(({ name }) => textOf(name));
-    for (const version of versions)
-      await request("POST", `/apis/apps.kruise.io/${version}/namespaces/default/clonesets`, cloneSet(version));
-    const lists = await Promise.all(
-      versions.map((version) => request("GET", `/apis/apps.kruise.io/${version}/clonesets`)),
-    );
-
-    expect(body).toMatchObject({
-      status: {
-        conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]),
-      },
-    });
-    for (const [index, list] of lists.entries())
-      expect((list.body.items as JsonObject[]).map(({ apiVersion }) => apiVersion)).toEqual(
-        versions.map(() => `apps.kruise.io/${versions[index]}`),
-      );
-  });
 });
 
 describe("a custom object", () => {

@@ -1,8 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "@flotilla/base";
-import { Cluster } from "@flotilla/karmada";
-import { Node } from "@flotilla/kubernetes";
-import { PROFILE, createTestServer, makeDefinition } from "../test-server.ts";
+import { createTestServer, makeDefinition } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
 const REF = "#/components/schemas/";
@@ -93,39 +91,6 @@ describe("OpenAPI v3", () => {
     expect(components.schemas["io.k8s.api.apps.v1.RollingUpdateDeployment"]).toHaveProperty("properties.maxSurge", {
       $ref: `${REF}io.k8s.apimachinery.pkg.util.intstr.IntOrString`,
     });
-  });
-
-  test("a kind with a fact table has the descriptions of its fields, in its own types and in those of Kubernetes", async () => {
-    const server = await createTestServer({
-      profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, Node, Cluster] } },
-    });
-
-    const { components } = await document(server, "apis/cluster.karmada.io/v1alpha1");
-    const { body } = await server.request("GET", "/openapi/v2");
-
-    const { schemas } = components;
-    const own = "com.github.karmada-io.karmada.pkg.apis.cluster.v1alpha1";
-    expect(schemas[`${own}.Cluster`]).toMatchObject({
-      description: expect.stringContaining("A member of the fleet") as string,
-      properties: {
-        spec: {
-          description: expect.stringContaining("How the hub reaches") as string,
-          allOf: [{ $ref: `${REF}${own}.ClusterSpec` }],
-        },
-      },
-    });
-    expect(schemas[`${own}.ResourceModelRange`]).toHaveProperty(
-      "properties.name.description",
-      "The resource, such as cpu.",
-    );
-    expect(schemas["io.k8s.api.core.v1.Taint"]).toHaveProperty(
-      "properties.effect.description",
-      expect.stringContaining("failover.cluster"),
-    );
-    // The taints of nodes mean something else, and v2 has one definition for both.
-    expect((body.definitions as JsonObject)["io.k8s.api.core.v1.Taint"]).not.toHaveProperty(
-      "properties.effect.description",
-    );
   });
 
   test("every $ref resolves", async () => {

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { Endpoints, Namespace, Service } from "@flotilla/kubernetes";
+import { Endpoints, Namespace, Service, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { AnyStep } from "@flotilla/apimachinery";
 import type { Profile } from "../clusters/profiles.ts";
 import { createTestServer, type Answered, type TestServer } from "../test-server.ts";
@@ -16,7 +15,7 @@ const start = (...steps: AnyStep[]): Promise<TestServer> =>
   createTestServer({
     profiles: { hub: profile },
     clusters: { hub: "hub", member1: "hub" },
-    admissions: [...kindAdmissions, ...steps],
+    admissions: [...kubernetesAdmissions, ...steps],
   });
 const service = (name: string, spec: object = {}): object => ({
   apiVersion: "v1",

@@ -1,7 +1,6 @@
 /** Admission finishes in the caller's turn unless a step waits. */
 import { expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { ConfigMap, Namespace, Pod } from "@flotilla/kubernetes";
+import { ConfigMap, Namespace, Pod, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { AnyStep } from "@flotilla/apimachinery";
 import { createFakeClock, createSeededRandom, required, silentLog } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
@@ -59,7 +58,7 @@ async function start(...steps: AnyStep[]): Promise<{ deps: AdmitDependencies; re
   );
   return {
     deps: {
-      chain: createAdmissionChain([...kindAdmissions, ...builtIn, ...steps]),
+      chain: createAdmissionChain([...kubernetesAdmissions, ...builtIn, ...steps]),
       store,
       random,
       clock,

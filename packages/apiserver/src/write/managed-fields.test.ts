@@ -1,40 +1,39 @@
 import { describe, expect, test } from "vitest";
-import { ResourceBinding, Work } from "@flotilla/karmada";
+import { dynamicKind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createTestServer, MERGE, PROFILE } from "../test-server.ts";
 import type { TestServer } from "../test-server.ts";
 
-const WORKS = {
-  cluster: "hub",
-  group: "work.karmada.io",
-  version: "v1alpha1",
-  resource: "works",
-  namespace: "default",
-};
-const makeWork = (name: string): JsonObject => ({
-  apiVersion: "work.karmada.io/v1alpha1",
-  kind: "Work",
+/** Many objects that the server's own controllers write. */
+const Parcel = {
+  ...dynamicKind({ group: "example.com", version: "v1", kind: "Parcel", plural: "parcels", scope: "Namespaced" }),
+  traits: { untrackedByControllers: "root" },
+} as const;
+const PARCELS = { cluster: "hub", group: "example.com", version: "v1", resource: "parcels", namespace: "default" };
+const makeParcel = (name: string): JsonObject => ({
+  apiVersion: "example.com/v1",
+  kind: "Parcel",
   metadata: { name },
-  spec: { workload: { manifests: [] } },
+  spec: { weight: 1 },
 });
 const startServer = (): Promise<TestServer> =>
-  createTestServer({ profiles: { hub: { ...PROFILE, customs: [Work, ResourceBinding] } } });
+  createTestServer({ profiles: { hub: { ...PROFILE, customs: [Parcel] } } });
 const managersOf = ({ metadata }: JsonObject): unknown =>
   ((metadata as JsonObject).managedFields as JsonObject[] | undefined)?.map(({ manager }) => manager);
 
-describe("objects of the propagation pipeline on the hub", () => {
+describe("objects of a kind that controllers write without field managers, on the hub", () => {
   test("have no field managers while only the server's own controllers write them", async () => {
     const { transport } = await startServer();
     await transport.send({
       verb: "create",
-      path: WORKS,
+      path: PARCELS,
       query: { fieldManager: "flotilla-dispatch" },
-      body: makeWork("web"),
+      body: makeParcel("web"),
     });
 
     const written = await transport.send({
       verb: "patch",
-      path: { ...WORKS, name: "web", subresource: "status" },
+      path: { ...PARCELS, name: "web", subresource: "status" },
       patchType: "merge",
       query: { fieldManager: "flotilla-status" },
       body: { status: { conditions: [] } },
@@ -47,23 +46,23 @@ describe("objects of the propagation pipeline on the hub", () => {
     const { transport, request } = await startServer();
     await transport.send({
       verb: "create",
-      path: WORKS,
+      path: PARCELS,
       query: { fieldManager: "flotilla-dispatch" },
-      body: makeWork("web"),
+      body: makeParcel("web"),
     });
     const { body: edited } = await request(
       "PATCH",
-      "/apis/work.karmada.io/v1alpha1/namespaces/default/works/web?fieldManager=ann",
-      { spec: { suspendDispatching: true } },
+      "/apis/example.com/v1/namespaces/default/parcels/web?fieldManager=ann",
+      { spec: { isSuspended: true } },
       MERGE,
     );
 
     const written = await transport.send({
       verb: "patch",
-      path: { ...WORKS, name: "web" },
+      path: { ...PARCELS, name: "web" },
       patchType: "merge",
       query: { fieldManager: "flotilla-dispatch" },
-      body: { spec: { suspendDispatching: false } },
+      body: { spec: { isSuspended: false } },
     });
 
     expect(managersOf(edited)).toEqual(["ann"]);

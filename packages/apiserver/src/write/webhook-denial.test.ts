@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { ConfigMap } from "@flotilla/kubernetes";
+import { ConfigMap, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { AnyAdmission, FieldError, Operation } from "@flotilla/apimachinery";
 import { createTestServer, makeConfigMap } from "../test-server.ts";
 
@@ -22,7 +21,7 @@ function webhook(name: string, on: Operation[], problems: FieldError[], asked: s
 
 test("a rule that is a webhook upstream denies with its name and code, and without a reason", async () => {
   const { request } = await createTestServer({
-    admissions: [...kindAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])],
+    admissions: [...kubernetesAdmissions, webhook("vmap.kb.io", ["CREATE"], [problem("data.a"), problem("data.b")])],
   });
 
   const { status, body } = await request("POST", CONFIG_MAPS, makeConfigMap("m"));
@@ -42,7 +41,7 @@ test("the first webhook that denies ends the request", async () => {
   const asked: string[] = [];
   const { request } = await createTestServer({
     admissions: [
-      ...kindAdmissions,
+      ...kubernetesAdmissions,
       webhook("one", ["CREATE"], [problem("data")], asked),
       webhook("two", ["CREATE"], [], asked),
     ],
@@ -56,7 +55,7 @@ test("the first webhook that denies ends the request", async () => {
 test("webhooks do not run on objects that the server itself rejects", async () => {
   const asked: string[] = [];
   const { request } = await createTestServer({
-    admissions: [...kindAdmissions, webhook("one", ["CREATE"], [], asked)],
+    admissions: [...kubernetesAdmissions, webhook("one", ["CREATE"], [], asked)],
   });
 
   const { status } = await request("POST", CONFIG_MAPS, { ...makeConfigMap("m"), data: { "not/a/key": "1" } });
@@ -66,7 +65,7 @@ test("webhooks do not run on objects that the server itself rejects", async () =
 
 test("a webhook can deny a deletion", async () => {
   const { request } = await createTestServer({
-    admissions: [...kindAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])],
+    admissions: [...kubernetesAdmissions, webhook("vmap.kb.io", ["DELETE"], [problem("metadata.labels")])],
   });
   await request("POST", CONFIG_MAPS, makeConfigMap("m"));
 

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { formatTime } from "@flotilla/base";
 import { parseSchedule, zonedSchedule } from "./cron.ts";
-import { readCases } from "../../../openkruise/src/testdata/read-cases.ts";
+import { readCases } from "@flotilla/testing/recorded-cases.ts";
 
 const CASES = new URL("./testdata/cron.jsonl.gz", import.meta.url);
 

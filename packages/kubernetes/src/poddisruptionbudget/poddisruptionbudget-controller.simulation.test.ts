@@ -1,6 +1,7 @@
 /** Disruption budgets on a simulated member, and the evictions that they allow. */
 import { describe, expect, test } from "vitest";
-import { CloneSet } from "@flotilla/openkruise";
+import { dynamicKind } from "@flotilla/apimachinery";
+import type { Kind } from "@flotilla/apimachinery";
 import { Deployment } from "../deployment/deployment-kind.ts";
 import { Pod } from "../pod/pod-kind.ts";
 import { PodDisruptionBudget } from "./poddisruptionbudget-kind.ts";
@@ -13,8 +14,18 @@ import { createReplicaSetController } from "../replicaset/replicaset-controller.
 import { createDisruptionController } from "./poddisruptionbudget-controller.ts";
 import { createStaleMarkController } from "./stale-marks-controller.ts";
 
+/** A kind that the controllers know by its scale alone. */
+const Squad: Kind = {
+  ...dynamicKind({ group: "example.com", version: "v1", kind: "Squad", plural: "squads", scope: "Namespaced" }),
+  subresources: {
+    status: true,
+    scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+  },
+};
+
 async function startMember(): Promise<TestMember> {
   const member = await startTestMember({
+    customs: [Squad],
     controllers(deps) {
       indexByController(deps.informers);
       return [
@@ -112,13 +123,8 @@ describe("A disruption budget", () => {
 
   test("counts the pods of an unknown kind by its scale", async () => {
     const member = await startMember();
-    const spec = { replicas: 4, selector, template };
-    const owner = await member.client.create(CloneSet, MEMBER, {
-      apiVersion: "apps.kruise.io/v1beta1",
-      kind: "CloneSet",
-      metadata,
-      spec,
-    });
+    const squad = { apiVersion: "example.com/v1", kind: "Squad", metadata, spec: { replicas: 4 } };
+    const owner = await member.client.create(Squad, MEMBER, squad);
     const ownerReferences = [
       { apiVersion: owner.apiVersion, kind: owner.kind, name: "web", uid: owner.metadata.uid ?? "", controller: true },
     ];

@@ -6,24 +6,21 @@ import { Namespace } from "../namespace/namespace-kind.ts";
 import { Secret } from "../secret/secret-kind.ts";
 import { ServiceAccount } from "../serviceaccount/serviceaccount-kind.ts";
 import { bootstrapRbac } from "../rbac/bootstrap-objects.ts";
-import { kindAdmissions } from "@flotilla/server";
 import { kubernetesKinds } from "../kubernetes-definitions.ts";
 import type { KubernetesObject, Kind } from "@flotilla/apimachinery";
-import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
-import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import type { WriteCounter } from "@flotilla/testing/count-writes.ts";
 import { createSystemControllers } from "./create-system-controllers.ts";
 import { defaultServiceAccount } from "./service-accounts/default-account.ts";
 import { rootCertificateConfigMap } from "./root-certificates/config-map.ts";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
-const USER = flotillaUser("test");
 const CERTIFICATE = "-----BEGIN CERTIFICATE-----\n";
 const furnished = (name: string): KubernetesObject[] => [
   { apiVersion: "v1", kind: "Namespace", metadata: { name } },
@@ -43,22 +40,13 @@ let writes: WriteCounter;
 let settle: () => Promise<void>;
 let stop: () => Promise<void>;
 beforeEach(async () => {
-  const clock = createFakeClock();
-  const server = await createApiServer({
-    controllerGroup: FLOTILLA_GROUP,
-    cache: await createCache(createMemoryEngine()),
-    clock,
-    random: createSeededRandom(1),
-    log: silentLog,
-    admissions: kindAdmissions,
+  const { server, clock, transport } = await createTestServer({
     profiles,
-    freeze: true,
+    clusters: { hub: "member", paris: "member" },
   });
-  await server.addCluster("hub", "member");
-  await server.addCluster("paris", "member");
-  writes = countWrites(server.transport(USER));
+  writes = countWrites(transport);
   const own = createClient({ transport: writes.transport, fieldManager: "kube-controller-manager" });
-  client = createClient({ transport: server.transport(USER), fieldManager: "user" });
+  client = createClient({ transport, fieldManager: "user" });
   const informers = createInformers({
     client: own,
     clock,

@@ -1,10 +1,8 @@
 /**
- * Reads the cases recorded from OpenKruise 1.9.1: one case per line, gzipped. Only for tests.
+ * The cases recorded from OpenKruise 1.9.1. Only for tests.
  *
  * That release uses v1alpha1, so its CloneSets are converted to v1beta1.
  */
-import { readFileSync } from "node:fs";
-import { gunzipSync } from "node:zlib";
 import type { CloneSet } from "../cloneset/cloneset-kind.ts";
 import { createFeatureGates } from "../api/feature-gates.ts";
 import type { FeatureGates } from "../api/feature-gates.ts";
@@ -12,26 +10,14 @@ import type { FeatureGates } from "../api/feature-gates.ts";
 /** The clock of every recording. */
 export const RECORDED_AT = Date.UTC(2024, 4, 1, 12);
 
-export interface RecordedCase<I, W> {
-  name: string;
-  input: I;
-  want: W;
-}
+export { readCases } from "@flotilla/testing/recorded-cases.ts";
+export type { RecordedCase } from "@flotilla/testing/recorded-cases.ts";
 
 /**
  * Computes our result for the input of a case; `want` provides the parts that are not computed here. Inputs differ
  * between kinds.
  */
 export type RecordedRun = (input: never, want: never) => unknown;
-
-export function readCases<I, W>(file: URL, kind: string): RecordedCase<I, W>[] {
-  const text = gunzipSync(readFileSync(file)).toString();
-  return text
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as RecordedCase<I & { kind: string }, W>)
-    .filter(({ input }) => input.kind === kind);
-}
 
 /** An input that may change feature gates. */
 export interface GatedInput {

@@ -1,11 +1,11 @@
 /** How an API server validates ResourceInterpreterCustomizations: valid, invalid, conflicting, and in shorthand. */
 import { beforeEach, describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { ResourceInterpreterCustomization } from "@flotilla/karmada";
-import { createTestServer, PROFILE } from "../../../../apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
+import { kubernetesAdmissions } from "@flotilla/kubernetes";
+import { ResourceInterpreterCustomization, karmadaAdmissions } from "@flotilla/karmada";
+import { createTestServer, PROFILE } from "@flotilla/testing/api-server.ts";
+import type { Answered, TestServer } from "@flotilla/testing/api-server.ts";
 import { makeCustomization } from "./test-customization.ts";
-import { interpreterAdmissions } from "@flotilla/flotilla";
+import { interpreterAdmissions } from "./admissions.ts";
 
 const PATH = "/apis/config.karmada.io/v1alpha1/resourceinterpretercustomizations";
 const STRICT = "?fieldValidation=Strict";
@@ -16,7 +16,7 @@ let server: TestServer;
 beforeEach(async () => {
   server = await createTestServer({
     profiles: { hub: { ...PROFILE, customs: [ResourceInterpreterCustomization] } },
-    admissions: [...kindAdmissions, ...interpreterAdmissions],
+    admissions: [...kubernetesAdmissions, ...karmadaAdmissions(), ...interpreterAdmissions],
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { createTestServer, makeConfigMap, MERGE, PROFILE } from "../../../../apiserver/src/test-server.ts";
-import { createDeletionProtection } from "@flotilla/flotilla";
+import { kubernetesAdmissions } from "@flotilla/kubernetes";
+import { createTestServer, makeConfigMap, MERGE, PROFILE } from "@flotilla/testing/api-server.ts";
+import { createDeletionProtection } from "./deletion-protection.ts";
 
-const admissions = [...kindAdmissions, createDeletionProtection("hub")];
+const admissions = [...kubernetesAdmissions, createDeletionProtection("hub")];
 const LABEL = "resourcetemplate.karmada.io/deletion-protected";
 const PATH = "/api/v1/namespaces/default/configmaps";
 const protectedMap = (value = "Always"): object => makeConfigMap("a", { metadata: { labels: { [LABEL]: value } } });

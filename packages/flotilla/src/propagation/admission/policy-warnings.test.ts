@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
-import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { Cluster, OverridePolicy, PropagationPolicy, karmadaAdmissions } from "@flotilla/karmada";
+import { Deployment, Namespace, kubernetesAdmissions } from "@flotilla/kubernetes";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { createTestServer } from "../../../../apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
-import { policyWarnings } from "@flotilla/flotilla";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
+import type { Answered, TestServer } from "@flotilla/testing/api-server.ts";
+import { policyWarnings } from "./policy-warnings.ts";
 
 const oslo = {
   apiVersion: "cluster.karmada.io/v1alpha1",
@@ -28,7 +27,7 @@ const bare = {
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...kindAdmissions, policyWarnings],
+    admissions: [...kubernetesAdmissions, ...karmadaAdmissions(), policyWarnings],
     profiles: {
       hub: {
         builtIns: [Namespace, Deployment],

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { kindAdmissions } from "@flotilla/server";
-import { AdvancedStatefulSet, CloneSet, SidecarSet } from "@flotilla/openkruise";
-import { Namespace } from "@flotilla/kubernetes";
-import { templateRequests } from "@flotilla/flotilla";
-import { createTestServer } from "../../../../apiserver/src/test-server.ts";
-import type { Answered, TestServer } from "../../../../apiserver/src/test-server.ts";
+import { AdvancedStatefulSet, CloneSet, SidecarSet, kruiseAdmissions } from "@flotilla/openkruise";
+import { Namespace, kubernetesAdmissions } from "@flotilla/kubernetes";
+import { templateRequests } from "./template-requests.ts";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
+import type { Answered, TestServer } from "@flotilla/testing/api-server.ts";
 
 const GROUP = "/apis/apps.kruise.io";
 const labels = { app: "web" };
@@ -18,7 +17,7 @@ const warningsOf = ({ headers }: Answered): string[] =>
 let server: TestServer;
 beforeAll(async () => {
   server = await createTestServer({
-    admissions: [...kindAdmissions, templateRequests],
+    admissions: [...kubernetesAdmissions, ...kruiseAdmissions(), templateRequests],
     profiles: {
       hub: {
         builtIns: [Namespace],

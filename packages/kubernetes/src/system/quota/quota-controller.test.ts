@@ -8,17 +8,14 @@ import { Pod } from "../../pod/pod-kind.ts";
 import { ResourceQuota } from "../../resourcequota/resourcequota-kind.ts";
 import { Secret } from "../../secret/secret-kind.ts";
 import { ServiceAccount } from "../../serviceaccount/serviceaccount-kind.ts";
-import { kindAdmissions } from "@flotilla/server";
-import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
-import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { createSeededRandom, silentLog } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
 import { countWrites } from "@flotilla/testing/count-writes.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
 import { createQuotaController } from "./quota-controller.ts";
-import { FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
 
-const USER = flotillaUser("test");
 const profile = {
   builtIns: [Namespace, ConfigMap, Secret, ServiceAccount, Pod, ResourceQuota, CustomResourceDefinition],
   customs: [],
@@ -47,21 +44,11 @@ const named = (kind: string, name: string, rest: object = {}): KubernetesObject 
 });
 
 async function start() {
-  const clock = createFakeClock();
-  const cache = await createCache(createMemoryEngine());
-  const server = await createApiServer({
-    controllerGroup: FLOTILLA_GROUP,
-    cache,
-    clock,
-    random: createSeededRandom(3),
-    log: silentLog,
-    admissions: kindAdmissions,
+  const { server, clock, transport } = await createTestServer({
     profiles: { p: profile },
-    freeze: true,
+    clusters: { hub: "p", member1: "p" },
   });
-  await server.addCluster("hub", "p");
-  await server.addCluster("member1", "p");
-  const counter = countWrites(server.transport(USER));
+  const counter = countWrites(transport);
   const controllerClient = createClient({ transport: counter.transport, fieldManager: "controllers" });
   const informers = createInformers({
     client: controllerClient,
@@ -78,7 +65,7 @@ async function start() {
     informers.close();
     await server.close();
   });
-  const client = createClient({ transport: server.transport(USER), fieldManager: "user" });
+  const client = createClient({ transport, fieldManager: "user" });
   const settle = (): Promise<void> => reconcileUntilQuiet({ managers: [manager], server });
   return {
     client,

@@ -7,8 +7,8 @@ import { customResourceDefinitionOf } from "@flotilla/kubernetes";
 import type { Kind } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
-import { MERGE, PROFILE, createTestServer, settleTicks } from "../test-server.ts";
-import type { TestServer } from "../test-server.ts";
+import { MERGE, PROFILE, createTestServer, settleTicks } from "@flotilla/testing/api-server.ts";
+import type { TestServer } from "@flotilla/testing/api-server.ts";
 
 const CRDS = "/clusters/bare/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const SETS = "/clusters/bare/apis/apps.kruise.io/v1alpha1/namespaces/default/clonesets";
@@ -179,4 +179,36 @@ test("in a cluster that is left to other controllers, a kind is what its CRD say
   expect(status).toBe(201);
   expect((body.spec as JsonObject).updateStrategy).toEqual({ partition: "abc%" });
   expect((await request("GET", SETS.replace("v1alpha1", "v1beta1"))).status).toBe(404);
+});
+
+test("a CRD is shown for a kind defined in code, and that code converts its versions", async () => {
+  const { request } = await createTestServer({ profiles: { hub: { ...PROFILE, customs: [CloneSet] } } });
+  const { body } = await request(
+    "GET",
+    `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clonesets.apps.kruise.io`,
+  );
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+  const cloneSet = (version: string): JsonObject => ({
+    apiVersion: `apps.kruise.io/${version}`,
+    kind: "CloneSet",
+    metadata: { name: version },
+    spec: { replicas: 2, selector: { matchLabels: { a: "b" } }, template },
+  });
+
+  const versions = ((body.spec as JsonObject).versions as JsonObject[]).map(({ name }) => name as string);
+  for (const version of versions)
+    await request("POST", `/apis/apps.kruise.io/${version}/namespaces/default/clonesets`, cloneSet(version));
+  const lists = await Promise.all(
+    versions.map((version) => request("GET", `/apis/apps.kruise.io/${version}/clonesets`)),
+  );
+
+  expect(body).toMatchObject({
+    status: {
+      conditions: expect.arrayContaining([expect.objectContaining({ type: "Established", status: "True" })]),
+    },
+  });
+  for (const [index, list] of lists.entries())
+    expect((list.body.items as JsonObject[]).map(({ apiVersion }) => apiVersion)).toEqual(
+      versions.map(() => `apps.kruise.io/${versions[index]}`),
+    );
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { SidecarSet } from "@flotilla/openkruise";
 import type { JsonObject } from "@flotilla/base";
-import { createTestServer, MERGE, PROFILE } from "../test-server.ts";
-import type { Answered } from "../test-server.ts";
+import { createTestServer, MERGE, PROFILE } from "@flotilla/testing/api-server.ts";
+import type { Answered } from "@flotilla/testing/api-server.ts";
 
 const PATH = "/apis/apps.kruise.io/v1alpha1/sidecarsets";
 const APPLY = { "content-type": "application/apply-patch+yaml" };

@@ -1,12 +1,8 @@
 /** Workloads on a simulated member: from the applied object to running pods, with a fake clock. */
 import { afterEach, describe, expect, test } from "vitest";
 import { CloneSet, createKruiseAdmissions } from "@flotilla/openkruise";
-import { ControllerRevision } from "../controllerrevision/controllerrevision-kind.ts";
-import { Deployment } from "../deployment/deployment-kind.ts";
-import { Pod } from "../pod/pod-kind.ts";
-import { ReplicaSet } from "../replicaset/replicaset-kind.ts";
 import { kindAdmissions, createWorkloadControllers } from "@flotilla/server";
-import { kubernetesKinds } from "../kubernetes-definitions.ts";
+import { ControllerRevision, Deployment, kubernetesKinds, Pod, ReplicaSet } from "@flotilla/kubernetes";
 import { createApiServer, createCache, createMemoryEngine } from "@flotilla/apiserver";
 import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";

@@ -3,30 +3,31 @@ import { X509Certificate, generateKeyPairSync } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createCertificateAuthority, writeCertificateRequest } from "@flotilla/apimachinery";
 import type { KubernetesObject, RequestSubject } from "@flotilla/apimachinery";
-import { CertificateSigningRequest } from "../../certificatesigningrequest/certificatesigningrequest-kind.ts";
-import { ConfigMap } from "../../configmap/configmap-kind.ts";
-import { Secret } from "../../secret/secret-kind.ts";
-import { bootstrapRbac } from "../../rbac/bootstrap-objects.ts";
-import { kindAdmissions } from "@flotilla/server";
-import { kubernetesKinds } from "../../kubernetes-definitions.ts";
-import { createApiServer, createAuthenticator, createCache, createMemoryEngine } from "@flotilla/apiserver";
+import {
+  bootstrapRbac,
+  CertificateSigningRequest,
+  ConfigMap,
+  createSystemControllers,
+  kubernetesKinds,
+  publishClusterInfo,
+  Secret,
+} from "@flotilla/kubernetes";
+import { createAuthenticator } from "@flotilla/apiserver";
 import type { ApiServer } from "@flotilla/apiserver";
-import { createFakeClock, createSeededRandom, silentLog } from "@flotilla/base";
+import { createSeededRandom, silentLog } from "@flotilla/base";
 import type { DeepReadonly, FakeClock } from "@flotilla/base";
 import { createClient } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { createInformers, createManager } from "@flotilla/controller-runtime";
+import { createTestServer } from "@flotilla/testing/api-server.ts";
 import { reconcileUntilQuiet } from "@flotilla/testing/reconcile-until-quiet.ts";
-import { bootstrapAccess, FLOTILLA_GROUP, flotillaUser } from "@flotilla/flotilla";
-import { createSystemControllers } from "../create-system-controllers.ts";
-import { publishClusterInfo } from "./cluster-info.ts";
+import { bootstrapAccess } from "@flotilla/flotilla";
 
 /** `spec.request`, with a new key. */
 const makeRequest = (subject: RequestSubject): string =>
   Buffer.from(writeCertificateRequest({ subject, ...generateKeyPairSync("ec", { namedCurve: "P-256" }) })).toString(
     "base64",
   );
-const USER = flotillaUser("test");
 const HOUR_MS = 60 * 60 * 1000;
 const KEYS = ["kube-system", "kube-public", "karmada-cluster", "open-cluster-management"];
 const namespaces: KubernetesObject[] = KEYS.map((name) => ({
@@ -45,21 +46,10 @@ let client: Client;
 let settle: () => Promise<void>;
 let stop: () => Promise<void>;
 beforeEach(async () => {
-  clock = createFakeClock();
-  server = await createApiServer({
-    controllerGroup: FLOTILLA_GROUP,
-    cache: await createCache(createMemoryEngine()),
-    clock,
-    random: createSeededRandom(1),
-    log: silentLog,
-    admissions: kindAdmissions,
-    profiles,
-    freeze: true,
-  });
-  await server.addCluster("hub", "hub");
-  await server.addCluster("paris", "hub");
+  const started = await createTestServer({ profiles, clusters: { hub: "hub", paris: "hub" } });
+  ({ server, clock } = started);
   const authority = await createCertificateAuthority({ clock });
-  client = createClient({ transport: server.transport(USER), fieldManager: "user" });
+  client = createClient({ transport: started.transport, fieldManager: "user" });
   const informers = createInformers({
     client,
     clock,
