@@ -378,34 +378,85 @@ test("a webhook that is down and whose failures are ignored is soon not called a
   );
 });
 
-test("a webhook that hangs and whose failures are ignored delays no request once calls are skipped", async () => {
-  const arrivals = new EventEmitter();
-  let answer: ((verdict: JsonObject) => void) | undefined;
-  decisions["/hangs"] = () => {
-    arrivals.emit("call");
-    return new Promise((resolve) => (answer = resolve));
-  };
-  await configure({ path: "/hangs", failurePolicy: "Ignore", timeoutSeconds: 10 });
-  const create = async (name: string, waitMs: number): Promise<number> => {
-    const called = once(arrivals, "call");
-    const created = subject.request("POST", CONFIG_MAPS, makeConfigMap(name));
-    await called;
-    subject.clock.advance(waitMs);
-    return (await created).status;
-  };
-  for (const name of ["a", "b", "c"]) expect(await create(name, 10_000)).toBe(201);
-  subject.clock.advance(1_000);
+describe("a webhook that hangs and whose failures are ignored", () => {
+  /** Resolves when the webhook gets the next call. */
+  let nextCall: () => Promise<unknown>;
+  /** Answers all calls that wait. */
+  let answer: () => void;
+  const create = async (name: string): Promise<number> =>
+    (await subject.request("POST", CONFIG_MAPS, makeConfigMap(name))).status;
+  const failures = async (): Promise<string | undefined> =>
+    /flotilla_admission_webhook_failures\{name="hook0[^}]*} (\d+)/.exec(
+      (await subject.request("GET", "/metrics")).text,
+    )?.[1];
 
-  // The call that finds out whether it answers again: the request does not wait for its end.
-  expect(await create("d", 250)).toBe(201);
-  expect((await subject.request("POST", CONFIG_MAPS, makeConfigMap("e"))).status).toBe(201);
-  expect(asked).toHaveLength(4);
-  answer?.({ allowed: false });
-  await expect
-    .poll(async () => (await subject.request("GET", "/metrics")).text)
-    .toContain(
-      'flotilla_admission_webhook_failures{name="hook0.example.com",type="validating",configuration="hook-0"} 0',
-    );
+  beforeEach(async () => {
+    const arrivals = new EventEmitter();
+    const waiting: ((verdict: JsonObject) => void)[] = [];
+    decisions["/hangs"] = () => {
+      arrivals.emit("call");
+      return new Promise((resolve) => waiting.push(resolve));
+    };
+    nextCall = () => once(arrivals, "call");
+    answer = () => {
+      for (const resolve of waiting.splice(0)) resolve({});
+    };
+    await configure({ path: "/hangs", failurePolicy: "Ignore", timeoutSeconds: 10 });
+  });
+
+  test("delays the requests of its first ten seconds, until the first of them has waited for its timeout, and no other", async () => {
+    const first = nextCall();
+    const early = create("a");
+    await first;
+    subject.clock.advance(9_000);
+    const second = nextCall();
+    const late = create("b");
+    await second;
+
+    subject.clock.advance(1_000);
+
+    expect(await Promise.all([early, late])).toEqual([201, 201]);
+    expect(await Promise.all(["c", "d", "e"].map(create))).toEqual([201, 201, 201]);
+  });
+
+  test("is asked again in the background, in a dry run, and then for each request", async () => {
+    const first = nextCall();
+    const created = create("a");
+    await first;
+    subject.clock.advance(10_000);
+    await created;
+    const probe = nextCall();
+    subject.clock.advance(0);
+    await probe;
+    expect(asked.map(({ request }) => [request.name, request.dryRun, request.options])).toMatchObject([
+      ["a", false, { kind: "CreateOptions" }],
+      ["a", true, { kind: "CreateOptions", dryRun: ["All"] }],
+    ]);
+
+    answer();
+
+    await expect.poll(failures).toBe("0");
+    decisions["/hangs"] = () => ({ allowed: false });
+    expect(await create("c")).toBe(400);
+  });
+
+  test("is asked about another request, too: it may have no answer to one alone", async () => {
+    const first = nextCall();
+    const created = create("slow");
+    await first;
+    subject.clock.advance(10_000);
+    await created;
+    const probe = nextCall();
+    subject.clock.advance(0);
+    await probe;
+    decisions["/hangs"] = () => ({ allowed: false });
+
+    expect(await create("skipped")).toBe(201);
+
+    await expect.poll(failures).toBe("0");
+    expect(await create("asked")).toBe(400);
+    expect(asked.map(({ request }) => request.name)).toEqual(["slow", "slow", "skipped", "asked"]);
+  });
 });
 
 test("an answer that is too large, too deep or for another request counts as a failed call", async () => {

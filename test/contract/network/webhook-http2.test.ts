@@ -1,14 +1,15 @@
 /** Webhooks over HTTP/2, where they offer it: one connection, the same limits, and what happens when it breaks. */
+import { once } from "node:events";
 import http2 from "node:http2";
 import type { Http2SecureServer, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import https from "node:https";
-import { BlockList } from "node:net";
-import type { AddressInfo } from "node:net";
+import { BlockList, createConnection, createServer } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority, KeyPair } from "@flotilla/apimachinery";
 import { systemClock } from "@flotilla/base";
-import { createWebhookConnection } from "@flotilla/client";
+import { createWebhookConnection, WebhookError } from "@flotilla/client";
 
 let authority: CertificateAuthority;
 let serving: KeyPair;
@@ -182,6 +183,44 @@ describe("failures", () => {
     await expect(post()).rejects.toMatchObject({ reason: "connection" });
   });
 });
+
+test.each([true, false])(
+  "after a call without an answer in time, the next one opens a connection: the old one may lead nowhere (HTTP/2: %s)",
+  async (offersHttp2) => {
+    const options = { cert: serving.certificate, key: serving.key, allowHTTP1: true };
+    const answer = (_: unknown, response: { end(text: string): void }): void => response.end("{}");
+    const server = offersHttp2 ? http2.createSecureServer(options, answer) : https.createServer(options, answer);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => server.close());
+    const sockets: Socket[] = [];
+    // Passes bytes on, as a network does.
+    const network = createServer((client) => {
+      const upstream = createConnection((server.address() as AddressInfo).port, "127.0.0.1");
+      sockets.push(client, upstream);
+      for (const socket of [client, upstream]) socket.on("error", () => {});
+      client.pipe(upstream).pipe(client);
+    });
+    await new Promise<void>((resolve) => network.listen(0, "127.0.0.1", resolve));
+    closing.push(() => {
+      for (const socket of sockets) socket.destroy();
+      network.close();
+    });
+    const { port } = network.address() as AddressInfo;
+    const endpoint = { host: "127.0.0.1", port, path: "/", authority: `127.0.0.1:${port}` };
+    const connection = connect();
+    const post = (stop: AbortSignal) => connection.post(endpoint, "", Buffer.from("{}"), stop);
+    await post(NEVER);
+    for (const socket of sockets) socket.unpipe().resume();
+    const dropped = once(sockets[0] as Socket, "data");
+    const ending = new AbortController();
+    const lost = post(ending.signal);
+    await dropped;
+    ending.abort(new WebhookError("timeout", "no response within 1 s"));
+    await expect(lost).rejects.toMatchObject({ reason: "timeout" });
+
+    expect(String(await post(NEVER))).toBe("{}");
+  },
+);
 
 test("a blocked address is not connected to", async () => {
   const blocked = new BlockList();

@@ -15,10 +15,14 @@ export type ReviewVersion = (typeof REVIEW_VERSIONS)[number];
 /** Each call of a webhook has a uid of its own. */
 export type ReviewQuestion = AdmissionQuestion & { readonly uid: string };
 
-export function renderReview(version: ReviewVersion, question: ReviewQuestion): Buffer {
-  const head = `{"kind":"${KIND}","apiVersion":"${GROUP}/${version}","request":{"uid":${JSON.stringify(question.uid)},`;
-  return Buffer.from(`${head}${renderFields(question).slice(1)}}`);
-}
+export const renderReview = (version: ReviewVersion, question: ReviewQuestion): Buffer =>
+  renderReviewOf(version, question.uid, renderFields(question));
+
+/** `fields` is an object in JSON: the request of the review without its uid. */
+export const renderReviewOf = (version: ReviewVersion, uid: string, fields: string): Buffer =>
+  Buffer.from(
+    `{"kind":"${KIND}","apiVersion":"${GROUP}/${version}","request":{"uid":${JSON.stringify(uid)},${fields.slice(1)}}`,
+  );
 
 /** The last rendering of a request: webhooks that are asked about the same objects differ in the uid alone. */
 const rendered = new WeakMap<AdmissionRequest, { question: AdmissionQuestion; text: string }>();

@@ -7,6 +7,7 @@ import { ApiError, applyJsonPatch, badRequest, forbidden, internalError } from "
 import { equalJson, isObject, messageOf } from "@flotilla/base";
 import type { Clock, Json, JsonObject, Log, MetricsText, Random } from "@flotilla/base";
 import { WebhookError } from "@flotilla/client";
+import type { ResolveService } from "@flotilla/client";
 import type { Conversions } from "../conversion/conversions.ts";
 import { createClusterReader } from "../clusters/cluster-reader.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
@@ -15,7 +16,9 @@ import type { AuditRecord } from "../request/audit-record.ts";
 import type { RequestContext } from "../request/context.ts";
 import type { Cache } from "../store/cache.ts";
 import { admissionInput } from "../admission-match/admission-input.ts";
-import type { AdmissionHook } from "./admission-hook.ts";
+import { requestFields } from "../admission-match/request-fields.ts";
+import type { AdmissionQuestion } from "../admission-match/request-fields.ts";
+import type { AdmissionHook, ProbeSample } from "./admission-hook.ts";
 import { denial, UndecodablePatchError } from "./admission-review.ts";
 import type { Verdict } from "./admission-review.ts";
 import { converted, inVersion } from "../admission-match/equivalents.ts";
@@ -24,15 +27,10 @@ import { createWebhookRegistrations } from "./registrations.ts";
 import type { Candidate, Candidates } from "./registrations.ts";
 import type { BlockedAddresses } from "../clusters/tenant-addresses.ts";
 import { serviceAddress } from "../clusters/service-address.ts";
+import type { FailedCall } from "./webhook-breaker.ts";
 import { WebhookMetrics } from "./webhook-metrics.ts";
 import type { AdmissionRequest } from "../admission-match/admission-request.ts";
 import type { AdmissionOperation } from "../admission-match/match-rules.ts";
-
-/**
- * So long a request waits for the call that finds out whether a webhook answers again. After that the request is carried
- * out without it, and the call continues.
- */
-const TRIAL_WAIT_MS = 250;
 
 export interface AdmissionWebhooks {
   /** The webhooks whose rules match the request; undefined when there are none. Cheap and synchronous. */
@@ -71,7 +69,6 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   const { store, clock, log, conversions } = deps;
   const registrations = createWebhookRegistrations(deps);
   const metrics = new Map<string, WebhookMetrics>();
-  const closing = new AbortController();
   const metricsOf = (cluster: string): WebhookMetrics => {
     const known = metrics.get(cluster);
     if (known) return known;
@@ -94,24 +91,19 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       measured.failedOpen(hook);
       context.audit?.annotate(`failed-open.${hook.type}.webhook.admission.k8s.io/${placeOf(at)}`, hook.name);
     };
-    if (hook.ignoresFailures && hook.breaker.shouldSkip()) return failOpen();
-    const isOnTrial = hook.ignoresFailures && hook.breaker.isOnTrial;
-    const startedMs = clock.now();
     const read = createClusterReader(store, context.cluster);
+    const resolveService: ResolveService = (service) => serviceAddress(read, service, deps.addressAnnotation);
+    if (hook.breaker.isOpen) {
+      if (hook.breaker.wantsSample && served === context.served)
+        hook.breaker.keep(sampleOf({ request, served, ...inVersion(served, request) }, resolveService));
+      return failOpen();
+    }
+    const startedMs = clock.now();
+    let question: AdmissionQuestion | undefined;
     let verdict: Verdict;
     try {
-      const asked = hook.ask(
-        { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) },
-        (service) => serviceAddress(read, service, deps.addressAnnotation),
-        isOnTrial ? closing.signal : context.signal,
-      );
-      if (isOnTrial && !(await settlesWithin(clock, TRIAL_WAIT_MS, asked))) {
-        void asked.then(
-          () => hook.breaker.succeeded(),
-          () => hook.breaker.failed(),
-        );
-        return failOpen();
-      }
+      question = { request, served, ...(await conversions.settle(context, () => inVersion(served, request))) };
+      const asked = hook.ask(question, resolveService, context.signal);
       const resume = (): Promise<void> | undefined => context.resume?.();
       await asked.then(resume, resume);
       verdict = await asked;
@@ -119,7 +111,9 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
       if (!(error instanceof WebhookError)) throw error;
       const code = error.httpStatus ?? 503;
       measured.answered(hook, operation, { seconds: since(startedMs), code, rejected: !hook.ignoresFailures });
-      failed(hook, error, context);
+      const mayProbe = hook.ignoresFailures && supportsDryRun(hook);
+      const sample = question && mayProbe ? sampleOf(question, resolveService) : undefined;
+      failed(hook, error, { context, call: { startedMs, isTimeout: error.reason === "timeout", sample } });
       if (hook.ignoresFailures) return failOpen();
       measured.rejected(hook, operation, "calling_webhook_error", code);
       const what =
@@ -130,7 +124,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
             : "failed to call webhook";
       throw internalError(`failed calling webhook ${JSON.stringify(hook.name)}: ${what}: ${error.message}`);
     }
-    hook.breaker.succeeded();
+    hook.breaker.answered();
     for (const text of verdict.warnings) context.warn(text);
     if (context.audit)
       for (const [key, text] of Object.entries(verdict.auditAnnotations))
@@ -144,11 +138,15 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   }
 
   /** Logged when a webhook begins to fail, not for each request. */
-  function failed(hook: AdmissionHook, error: WebhookError, { cluster }: RequestContext): void {
-    hook.breaker.failed();
+  function failed(
+    hook: AdmissionHook,
+    error: WebhookError,
+    { context, call }: { context: RequestContext; call: FailedCall<ProbeSample> },
+  ): void {
+    hook.breaker.failed(call);
     if (hook.breaker.failures > 1) return;
     log.warn("an admission webhook cannot be called", {
-      cluster: cluster.name,
+      cluster: context.cluster.name,
       webhook: `${hook.configuration}/${hook.name}`,
       policy: hook.ignoresFailures ? "Ignore" : "Fail",
       error: error.message,
@@ -255,23 +253,15 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     writeMetrics: (cluster, text) =>
       (metrics.get(cluster) ?? new WebhookMetrics()).write(text, registrations.hooks(cluster)),
     forget: (cluster) => void metrics.delete(cluster),
-    close() {
-      closing.abort(new WebhookError("connection", "the server is stopping"));
-      registrations.close();
-    },
+    close: () => registrations.close(),
   };
 }
 
-/** Whether the call ends in this time, with an answer or a failure. */
-function settlesWithin(clock: Clock, limitMs: number, call: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = clock.after(limitMs, () => resolve(false));
-    const end = (): void => {
-      timer.cancel();
-      resolve(true);
-    };
-    call.then(end, end);
-  });
+/** The request in a dry run, in which webhooks have no side effects. */
+function sampleOf(question: AdmissionQuestion, resolveService: ResolveService): ProbeSample {
+  const { request } = question;
+  const options = request.options && { ...request.options, dryRun: ["All"] };
+  return { fields: requestFields({ ...question, request: { ...request, dryRun: true, options } }), resolveService };
 }
 
 /** Which call of a request it is: the round of invocations, and the place of the webhook in it. */

@@ -79,13 +79,13 @@ export function createWebhookConnection(caBundle: string | undefined, blocked?: 
     } catch (error) {
       throw stop.aborted ? (stop.reason as Error) : connectionError(error as Error);
     }
+    if (stop.aborted) throw stop.reason as Error;
     try {
       return await (session ? postHttp2(session, call, stop) : postHttp1(sessions.agent, call, stop));
     } catch (error) {
       // The server did not look at the call: it was closing the connection.
       if (error instanceof RefusedError && !isRepeated) return post(call, stop, true);
-      // Another server may answer at the address, which speaks something else.
-      if (error instanceof WebhookError && error.reason === "connection" && !session) sessions.forget(call.endpoint);
+      if (error instanceof WebhookError && isLostConnection(error, session)) sessions.forget(call.endpoint);
       throw error;
     }
   }
@@ -97,6 +97,14 @@ export function createWebhookConnection(caBundle: string | undefined, blocked?: 
     },
     close: () => sessions.close(),
   };
+}
+
+/** Whether the next call must not rely on what is known of the connection. */
+function isLostConnection({ reason }: WebhookError, session: ClientHttp2Session | undefined): boolean {
+  // Another server may answer at the address, which speaks something else.
+  if (!session) return reason === "connection";
+  // The network may drop its packets, which the system notices after minutes. Other calls on it are not ended.
+  return reason === "timeout";
 }
 
 interface Call {
