@@ -74,15 +74,8 @@ export function isOnlySlow({ outcome, problems, observation: { isHubAlive, durin
   return outcome === "broken" && problems.length > 0 && isHubAlive && during.failed === 0;
 }
 
-function problemsOf({
-  isHubAlive,
-  quiet,
-  during,
-  idleMiB = 0,
-  peakMiB,
-  laterMiB,
-  laterSeconds,
-}: Observation): string[] {
+function problemsOf(observation: Observation): string[] {
+  const { isHubAlive, quiet, during, idleMiB = 0, peakMiB, laterMiB, laterSeconds } = observation;
   if (!isHubAlive) return ["the hub's process has ended"];
   const limit = probeLimitMs(quiet, during.ownDelayMs);
   const problems: string[] = [];

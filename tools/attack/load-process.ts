@@ -33,7 +33,8 @@ const report: LoadReport = { deliveryMs: [], lost: 0, failures: [] };
 const sent = new Map<string, number>();
 const keyOf = (member: string, object: string, round: string): string => `${member} ${object} ${round}`;
 
-async function start({ origin, ca, token, members, namespace, objects, intervalMs }: LoadOptions): Promise<void> {
+async function start(options: LoadOptions): Promise<void> {
+  const { origin, ca, token, members, namespace, objects, intervalMs } = options;
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   for (const { name, token: bearer } of members)
     void follow(name, connectHttp2({ server: new URL(`${origin}/clusters/${name}`), ca, token: bearer }), path);

@@ -3,7 +3,8 @@ import type { Judgement } from "./judge.ts";
 
 const MARKS = { held: "held      ", broken: "BROKEN    ", "not tried": "not tried " } as const;
 
-export function renderJudgement({ name, claim, outcome, tried, seen, problems, observation }: Judgement): string {
+export function renderJudgement(judgement: Judgement): string {
+  const { name, claim, outcome, tried, seen, problems, observation } = judgement;
   const { quiet, during, idleMiB, peakMiB, laterMiB, laterSeconds } = observation;
   const lines = [
     `${MARKS[outcome]} ${name}: ${claim}`,

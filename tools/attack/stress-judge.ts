@@ -67,8 +67,10 @@ export function stressProblems(observation: StressObservation): string[] {
 export function renderStress(observation: StressObservation, problems: readonly string[]): string {
   const { minutes, quiet, stress, visits, idleMiB, peakMiB, laterMiB, laterSeconds, laterHeap, processor } =
     observation;
-  const delivery = (phase: string, { changes, p50Ms, p99Ms, longestMs, lost }: Delivery): string =>
-    `           ${phase}  ${changes} deliveries, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, ${lost} lost`;
+  const delivery = (phase: string, delivery: Delivery): string => {
+    const { changes, p50Ms, p99Ms, longestMs, lost } = delivery;
+    return `           ${phase}  ${changes} deliveries, p50 ${ms(p50Ms)}, p99 ${ms(p99Ms)}, longest ${ms(longestMs)}, ${lost} lost`;
+  };
   return [
     `${problems.length === 0 ? "held      " : "BROKEN    "} stress of ${minutes} minutes: hostile members, agents and tenants together under load`,
     `           tried      ${Object.entries(visits)

@@ -221,7 +221,8 @@ async function plantCanaries({ admin, namespace, memberToken }: Visitor): Promis
 type Visitor = Omit<World, "signal">;
 
 /** ConfigMaps on all members, the hostile ones too, and a process that changes them. */
-async function startLoad({ admin, namespace, memberToken, api, ...world }: Visitor): Promise<ChildProcess> {
+async function startLoad(visitor: Visitor): Promise<ChildProcess> {
+  const { admin, namespace, memberToken, api, ...world } = visitor;
   const home = await namespace("load");
   const path = `/api/v1/namespaces/${home}/configmaps`;
   await must(

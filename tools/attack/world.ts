@@ -118,11 +118,12 @@ interface HubConnection {
 let created = 0;
 
 function createWorld(
-  { fleet, server, ca, adminToken, admin }: HubConnection,
+  hub: HubConnection,
   isShort: boolean,
   onEnd: World["onEnd"],
   inspect: ((text: string) => void) | undefined,
 ): Visit["world"] {
+  const { fleet, server, ca, adminToken, admin } = hub;
   const port = Number(server.port);
   const api: World["api"] = (credentials, { cluster, http1 = false } = {}) => {
     const path = cluster === undefined ? "" : `/clusters/${cluster}`;

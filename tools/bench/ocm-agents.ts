@@ -43,13 +43,16 @@ export async function measureAgents(size: "full" | "short", progress: (text: str
     progress(`${many} agents: a restart of the hub`);
     const restart = await measureRestart(many, all.cores, data);
     const less = (name: string, unit: string, value: number): Figure => ({ name, unit, better: "less", value });
-    const of = ({ agents, cores, writesPerSecond, reconcilesPerSecond, memoryMiB }: Idle): Figure[] => [
-      less(`${agents} idle agents, CPU`, "% of a core", cores * 100),
-      less(`${agents} idle agents, CPU each`, "µs/s", (cores * 1e6) / agents),
-      less(`${agents} idle agents, writes`, "per second", writesPerSecond),
-      less(`${agents} idle agents, reconciles`, "per second", reconcilesPerSecond),
-      less(`${agents} idle agents, resident`, "MiB", memoryMiB),
-    ];
+    const of = (given: Idle): Figure[] => {
+      const { agents, cores, writesPerSecond, reconcilesPerSecond, memoryMiB } = given;
+      return [
+        less(`${agents} idle agents, CPU`, "% of a core", cores * 100),
+        less(`${agents} idle agents, CPU each`, "µs/s", (cores * 1e6) / agents),
+        less(`${agents} idle agents, writes`, "per second", writesPerSecond),
+        less(`${agents} idle agents, reconciles`, "per second", reconcilesPerSecond),
+        less(`${agents} idle agents, resident`, "MiB", memoryMiB),
+      ];
+    };
     return [
       ...of(few),
       ...of(all),

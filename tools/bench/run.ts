@@ -101,7 +101,8 @@ async function measure(benchmark: Benchmark): Promise<Figure[]> {
   }
 }
 
-function render({ name, value, unit, peer, reference, better }: Figure): string {
+function render(figure: Figure): string {
+  const { name, value, unit, peer, reference, better } = figure;
   const own = `${name.padEnd(34)} ${format(value).padStart(9)} ${unit.padEnd(12)}`;
   if (reference !== undefined)
     return `${own} reference ${format(reference).padStart(9)}   ${(value / reference).toFixed(2)} of it`;

@@ -61,7 +61,8 @@ async function main(args: string[]): Promise<number> {
   return found === 0 ? 0 : 1;
 }
 
-function render({ target, seed, input, problem, shown }: Finding): string {
+function render(finding: Finding): string {
+  const { target, seed, input, problem, shown } = finding;
   return `  ${problem.replaceAll("\n", "\n    ")}\n  input:  ${shown}\n  repeat: npm run fuzz -- ${target} --seed ${seed} --input ${input}\n\n`;
 }
 

@@ -65,10 +65,8 @@ const PROTOTYPES = [
   Promise.prototype,
 ];
 
-export async function fuzz(
-  target: FuzzTarget,
-  { seed, inputs, from = 0, maxFindings = MAX_FINDINGS, onInput }: FuzzOptions,
-): Promise<Finding[]> {
+export async function fuzz(target: FuzzTarget, options: FuzzOptions): Promise<Finding[]> {
+  const { seed, inputs, from = 0, maxFindings = MAX_FINDINGS, onInput } = options;
   const findings: Finding[] = [];
   for (let input = from; input < from + inputs && findings.length < maxFindings; input++) {
     onInput?.(input);

@@ -104,7 +104,8 @@ function renderResult({ files, withoutRunner }: GoldenResult, verbose: boolean):
   return [...lines, `${passed} passed, ${failed} failed`, ""].join("\n");
 }
 
-function renderFile({ file, passed, known, failed, stale }: FileResult, width: number, verbose: boolean): string[] {
+function renderFile(result: FileResult, width: number, verbose: boolean): string[] {
+  const { file, passed, known, failed, stale } = result;
   const lines = [
     `${file.padEnd(width)}  ${passed} passed / ${known.length} known differences / ${failed.length} failed`,
   ];

@@ -26,7 +26,8 @@ export async function renderCommandLine(): Promise<string> {
   );
 }
 
-function renderCommand({ name, summary, details, args, flags, example, isVerbatim }: Command): string {
+function renderCommand(command: Command): string {
+  const { name, summary, details, args, flags, example, isVerbatim } = command;
   return [
     `## flotilla ${name}`,
     `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`,

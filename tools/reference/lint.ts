@@ -48,6 +48,7 @@ export function renderLint(): string {
   );
 }
 
-function renderRule({ id, severity, summary, why, fix }: LintRule): string {
+function renderRule(rule: LintRule): string {
+  const { id, severity, summary, why, fix } = rule;
   return [`### ${id}`, `${code(severity)}: ${summary}.`, why, `**Instead:** ${fix}`].join("\n\n");
 }

@@ -96,9 +96,10 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
 
 async function measure(
   hub: Hub,
-  { minutes, seed, only, progress, onFilling }: CampaignOptions & { onFilling(value: boolean): void },
+  options: CampaignOptions & { onFilling(value: boolean): void },
   ends: readonly string[],
 ): Promise<CampaignResult> {
+  const { minutes, seed, only, progress, onFilling } = options;
   const random = createSeededRandom(seed);
   const ports = hub.clientLinks.map(({ port }) => port);
   const { kubeconfig, member } = hub;

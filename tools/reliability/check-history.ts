@@ -337,7 +337,8 @@ class Checker {
           );
   }
 
-  #checkEvent(watcher: string, { type, key, revision, value, atMs }: SeenEvent): void {
+  #checkEvent(watcher: string, given: SeenEvent): void {
+    const { type, key, revision, value, atMs } = given;
     const versions = this.#versions.get(key) ?? [];
     const index = this.#indexes.get(key)?.get(revision) ?? 0;
     const version = versions[index];

@@ -33,14 +33,8 @@ interface Options {
   link(given: Parameters<typeof createLink>[0]): Promise<Link>;
 }
 
-export async function startEtcdCluster({
-  size,
-  folder,
-  binaries,
-  logFile,
-  onEnd,
-  link,
-}: Options): Promise<EtcdCluster> {
+export async function startEtcdCluster(options: Options): Promise<EtcdCluster> {
+  const { size, folder, binaries, logFile, onEnd, link } = options;
   const range = Array.from({ length: size }, (_, index) => index);
   const disks = range.map((index) => createDisk(join(folder, `etcd${index}`), ETCD_DISK_MIB));
   const clientPorts = await Promise.all(range.map(() => freePort()));

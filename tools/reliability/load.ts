@@ -140,9 +140,10 @@ export async function runClient(options: ClientOptions, signal: AbortSignal): Pr
 
 /** Watches all objects until the signal aborts, and after it until `upTo` is reached. */
 export async function runWatcher(
-  { name, kubeconfig, ports, first, moves, recorder }: Omit<ClientOptions, "seed"> & { moves: boolean },
+  options: Omit<ClientOptions, "seed"> & { moves: boolean },
   end: { signal: AbortSignal; upTo(): number },
 ): Promise<void> {
+  const { name, kubeconfig, ports, first, moves, recorder } = options;
   const servers = await connectAll({ kubeconfig, ports });
   let at = first;
   let span: WatchSpan | undefined;

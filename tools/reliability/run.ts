@@ -69,7 +69,8 @@ interface Values {
   keep: boolean;
 }
 
-async function run({ minutes, seed, only, break: defect, json, keep }: Values): Promise<number> {
+async function run(values: Values): Promise<number> {
+  const { minutes, seed, only, break: defect, json, keep } = values;
   if (!(Number(minutes) > 0) || !Number.isInteger(Number(seed)))
     throw new TypeError("--minutes and --seed are numbers");
   const wanted = only.length > 0 ? only : ((defect === undefined ? undefined : defects[defect]?.shownBy) ?? [""]);

@@ -111,22 +111,16 @@ function drawApply(draw: Draw, kind: WorkloadKind): Extract<Action, { do: "apply
   };
 }
 
-function drawAction(
-  draw: Draw,
-  {
-    kinds,
-    names,
-    isSteady,
-    at,
-    led,
-  }: {
-    kinds: readonly WorkloadKind[];
-    names: readonly string[];
-    isSteady: boolean;
-    at: number;
-    led: ReadonlySet<WorkloadKind>;
-  },
-): Action {
+interface ActionInput {
+  kinds: readonly WorkloadKind[];
+  names: readonly string[];
+  isSteady: boolean;
+  at: number;
+  led: ReadonlySet<WorkloadKind>;
+}
+
+function drawAction(draw: Draw, input: ActionInput): Action {
+  const { kinds, names, isSteady, at, led } = input;
   const kind = draw.one(kinds);
   const member = draw.one(names);
   const runs = kind === "Deployment" || kind === "CloneSet" || kind === "StatefulSet";

@@ -55,7 +55,8 @@ export const fleetQuestions = {
   manifests: (text: string): Promise<JsonObject[]> => readTexts(text),
 
   /** `flotilla doctor`, without the checks that read this machine unless the hub runs on it. */
-  async doctor({ client, server, access, data, clock, signal }: Asking & DoctorQuestion): Promise<DoctorReport> {
+  async doctor(asking: Asking & DoctorQuestion): Promise<DoctorReport> {
+    const { client, server, access, data, clock, signal } = asking;
     const [{ CHECKS }, { runChecks }, { createHubLists }, { slimObject }, { localEnvironment }] = await Promise.all([
       import("./doctor/checks/index.ts"),
       import("./doctor/run-checks.ts"),

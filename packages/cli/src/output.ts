@@ -41,15 +41,8 @@ export interface OutputOptions {
   showProgress(text: string): void;
 }
 
-export function createOutput({
-  format,
-  width,
-  paint = plain,
-  called = (text) => text,
-  write,
-  warn,
-  showProgress,
-}: OutputOptions): Output {
+export function createOutput(options: OutputOptions): Output {
+  const { format, width, paint = plain, called = (text) => text, write, warn, showProgress } = options;
   return {
     format,
     width,

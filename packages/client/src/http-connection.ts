@@ -47,13 +47,8 @@ export interface HttpConnectionOptions {
   timeouts?: ConnectionTimeouts | undefined;
 }
 
-export function createHttpConnection({
-  servers,
-  tls: tlsSettings,
-  clock,
-  proxy,
-  timeouts = DEFAULT_TIMEOUTS,
-}: HttpConnectionOptions): HttpConnection {
+export function createHttpConnection(options: HttpConnectionOptions): HttpConnection {
+  const { servers, tls: tlsSettings, clock, proxy, timeouts = DEFAULT_TIMEOUTS } = options;
   let settings = tlsSettings;
   let server: URL = servers[0];
   const sessions = new Set<Session>();

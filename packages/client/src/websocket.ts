@@ -92,8 +92,9 @@ function createWebSocket(
   { Receiver, Sender }: Codecs,
   socket: Duplex,
   head: Buffer,
-  { side, maxMessageBytes, closeGrace, message, closed }: WebSocketOptions,
+  options: WebSocketOptions,
 ): WebSocket {
+  const { side, maxMessageBytes, closeGrace, message, closed } = options;
   const mask = side === "client";
   const sender = new Sender(socket);
   const receiver = new Receiver({

@@ -93,7 +93,8 @@ function newItem<K>(id: string, key: K): Item<K> {
   };
 }
 
-export function createQueue<K>({ clock, idOf, priorityOf = EQUAL, onReady, onTake }: QueueOptions<K>): Queue<K> {
+export function createQueue<K>(options: QueueOptions<K>): Queue<K> {
+  const { clock, idOf, priorityOf = EQUAL, onReady, onTake } = options;
   const items = new Map<string, Item<K>>();
   const lanes = new PriorityLanes<Item<K>>();
   const delayed = createDelays<Item<K>>(clock, (item) => makeReady(item, "fresh"));

@@ -181,7 +181,8 @@ class Generator extends ExpressionGenerator {
     return text;
   }
 
-  #forNumber({ variable, from, to, step, block, line }: Extract<Statement, { kind: "forNumber" }>): string {
+  #forNumber(statement: Extract<Statement, { kind: "forNumber" }>): string {
+    const { variable, from, to, step, block, line } = statement;
     return this.#loop((loop) => {
       const [a, b, c, i] = [`a${loop}`, `b${loop}`, `c${loop}`, `i${loop}`];
       const stepValue = step === undefined ? 1 : step.kind === "number" ? step.value : undefined;

@@ -190,10 +190,8 @@ interface OpenOptions {
   progress(text: string): void;
 }
 
-async function openProcess(
-  { options, data, addresses, opened, stop, progress }: OpenOptions,
-  signal: AbortSignal,
-): Promise<HubProcess> {
+async function openProcess(start: OpenOptions, signal: AbortSignal): Promise<HubProcess> {
+  const { options, data, addresses, opened, stop, progress } = start;
   const logFile = logPath(data);
   const { log, fileOnly, close: closeLog } = createProcessLog(options.logLevel, logFile, options.logFormat);
   opened.push(closeLog);
@@ -305,9 +303,10 @@ async function openProcess(
 
 /** A standby becomes the hub; any other process is one already. */
 async function awaitPromotion(
-  { options, data, log, opened, progress }: Omit<OpenOptions, "addresses" | "stop"> & { log: Log },
+  given: Omit<OpenOptions, "addresses" | "stop"> & { log: Log },
   signal: AbortSignal,
 ): Promise<Promoted | undefined> {
+  const { options, data, log, opened, progress } = given;
   const { standbyOf, keys = join(data, "pki"), store } = options;
   if (standbyOf === undefined) return undefined;
   // Without them it would become another hub.

@@ -39,10 +39,8 @@ export interface HttpOptions {
 }
 
 /** Listens, and records in the data directory that this process does; returns the port. */
-export async function serveHttp(
-  { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, proxies, log }: HttpOptions,
-  opened: (() => Promise<void>)[],
-): Promise<number> {
+export async function serveHttp(given: HttpOptions, opened: (() => Promise<void>)[]): Promise<number> {
+  const { server, certificates, certificatesOnDisk, addresses, data, options, anonymous, proxies, log } = given;
   const clientCa = certificates.trusted;
   const ui =
     options.ui && (await openUi(options.ui, { addresses, ca: certificates.trusted, tokens: server.tokens, log }));

@@ -70,10 +70,8 @@ export interface RequestOptions {
 }
 
 /** Answers of the console's own requests, such as `plan`, and of the hub below `hub/`. */
-export async function request<T>(
-  path: string,
-  { method = "GET", body, type = "application/json", accept = "application/json", signal }: RequestOptions = {},
-): Promise<T> {
+export async function request<T>(path: string, options: RequestOptions = {}): Promise<T> {
+  const { method = "GET", body, type = "application/json", accept = "application/json", signal } = options;
   const response = await fetch(`api/${path}`, {
     method,
     headers: method === "GET" ? { accept } : { accept, "content-type": type, "x-flotilla-csrf": csrf },

@@ -31,31 +31,21 @@ async function flood(
   return verdictOf(tried, wrong.length > 0 ? [countStatuses(wrong)] : [], countStatuses(statuses));
 }
 
+interface Flood extends Pick<Attack, "claim" | "short"> {
+  path: (namespace: string) => string;
+  body: () => string;
+  expected: readonly number[];
+  type?: string;
+  method?: string;
+}
+
 /** An attack that floods the hub with one body, by an account with the role `edit` in its namespace. */
-const floodOf = (
-  name: string,
-  {
-    claim,
-    path,
-    body,
-    expected,
-    type = "application/json",
-    method = "POST",
-    short,
-  }: {
-    claim: string;
-    path: (namespace: string) => string;
-    body: () => string;
-    expected: readonly number[];
-    type?: string;
-    method?: string;
-    short?: boolean;
-  },
-): Attack => ({
+const floodOf = (name: string, { claim, short, ...sending }: Flood): Attack => ({
   name: `bodies/${name}`,
   claim,
   short,
   async run(world) {
+    const { path, body, expected, type = "application/json", method = "POST" } = sending;
     const { api, namespace } = await world.account({ role: "edit" });
     const sent = Buffer.from(body());
     const request = (): Promise<{ status: number }> =>

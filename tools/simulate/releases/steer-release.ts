@@ -8,7 +8,8 @@ import { NAMESPACE, TARGETS } from "../manifests.ts";
 import type { Manifest } from "../manifests.ts";
 import type { ReleasedKind, Steering, Strategy, Wave } from "./draw-release.ts";
 
-function makeWave({ name, percent, members, needsApproval, soakS }: Wave): object {
+function makeWave(wave: Wave): object {
+  const { name, percent, members, needsApproval, soakS } = wave;
   return {
     name,
     pods: percent === undefined ? undefined : `${percent}%`,

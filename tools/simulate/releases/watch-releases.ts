@@ -44,7 +44,8 @@ interface Seen {
 const openWave = ({ status }: FleetRollout): number =>
   status?.waveIndex === undefined ? -1 : status.waveState === "Before" ? status.waveIndex - 1 : status.waveIndex;
 
-export function createReleaseWatch({ hub, members, names, isSteady, now, report }: WatchOptions): ReleaseWatch {
+export function createReleaseWatch(options: WatchOptions): ReleaseWatch {
+  const { hub, members, names, isSteady, now, report } = options;
   const seen = new Map<string, Seen>();
   const newest = new Map<ReleasedKind, Seen>();
   const templates = new Map<string, ReleasedKind>(

@@ -64,11 +64,8 @@ const present = (object: JsonObject, schema: Schema): FieldSet | undefined =>
   withNamedFields(fieldSetOf(object, schema), schema);
 
 /** The same for owners in other versions: each keeps its fields in its own version. */
-function removeAcrossVersions(
-  { merged, stated, others, schema, apiVersion, versions }: PruneInput,
-  last: Owner,
-  lastVersion: OtherVersion | undefined,
-): JsonObject {
+function removeAcrossVersions(input: PruneInput, last: Owner, lastVersion: OtherVersion | undefined): JsonObject {
+  const { merged, stated, others, schema, apiVersion, versions } = input;
   const own: OtherVersion = { schema, fromRequest: (object) => object, toRequest: (object) => object };
   const home = lastVersion ?? own;
   const homeSchema = lastVersion ? withObjectMeta(lastVersion.schema) : schema;

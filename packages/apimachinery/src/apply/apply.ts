@@ -126,11 +126,8 @@ function writtenBy(
 }
 
 /** The current owners. An object without managed fields belongs as a whole to before-first-apply. */
-function ownersOf(
-  { live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus }: ApplyRequest,
-  base: JsonObject,
-  schema: Schema,
-): Owner[] {
+function ownersOf(request: ApplyRequest, base: JsonObject, schema: Schema): Owner[] {
+  const { live, apiVersion, subresource = "", time, builtIn, versions, hidesStatus } = request;
   if (!live) return [];
   const owners = decodeOwners(managedFieldsOf(live), { fromClient: false }) ?? [];
   if (owners.length > 0) return [...knownOwners(owners, apiVersion, versions)];

@@ -150,7 +150,8 @@ export function encodeOwners(owners: readonly Owner[]): JsonObject[] {
     .map(encodeOwner);
 }
 
-function encodeOwner({ manager, operation, apiVersion, time, fields, subresource, entry }: Owner): JsonObject {
+function encodeOwner(owner: Owner): JsonObject {
+  const { manager, operation, apiVersion, time, fields, subresource, entry } = owner;
   if (entry) return entry;
   return {
     manager,

@@ -95,7 +95,8 @@ export function ownKind<const P extends Parts>(declared: OwnKind & P): Kind<Obje
   };
 }
 
-function schemaOf({ description, spec, status, fields, rules }: OwnKind & Parts): Schema {
+function schemaOf(given: OwnKind & Parts): Schema {
+  const { description, spec, status, fields, rules } = given;
   const described = (part: AnyField, text: string): AnyField => ({
     ...part,
     schema: { description: text, ...part.schema },

@@ -41,14 +41,8 @@ const SIGNS = der.bits(Buffer.from([0b1000_0000]), 7);
 const SIGNS_CERTIFICATES = der.bits(Buffer.from([0b1000_0110]), 1);
 
 /** PEM. */
-export function writeCertificate({
-  subject,
-  publicKey,
-  notBeforeMs,
-  notAfterMs,
-  issuer,
-  signingKey,
-}: CertificateContents): string {
+export function writeCertificate(contents: CertificateContents): string {
+  const { subject, publicKey, notBeforeMs, notAfterMs, issuer, signingKey } = contents;
   const name = nameOf(subject);
   const publicBytes = publicKey.export({ type: "spki", format: "der" });
   const issuing = issuer && new X509Certificate(issuer.certificate);

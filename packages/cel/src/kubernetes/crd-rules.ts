@@ -144,7 +144,8 @@ class RuleCheck {
   }
 
   /** The type of values here, where it is needed: taken from the parent, or created from the schema. */
-  private typeOf({ schema, type, isRoot, inScope, compiles }: Place): CelType | undefined {
+  private typeOf(place: Place): CelType | undefined {
+    const { schema, type, isRoot, inScope, compiles } = place;
     if (type || !compiles) return type;
     return inScope || rulesOf(schema).length > 0
       ? declareSchemaType(schema, { isResource: isRoot || schema["x-kubernetes-embedded-resource"] === true })
@@ -234,11 +235,8 @@ function childCardinality({ schema, cardinality }: Place): number | undefined {
 const hasLineBreak = (text: string): boolean => /[\n\r]/.test(text);
 
 /** Validates the fields of a rule, before it is compiled. */
-function ruleErrors(
-  { rule, message = "", messageExpression = "", reason, fieldPath = "" }: ValidationRule,
-  at: string,
-  schema: Schema,
-): FieldError[] {
+function ruleErrors(given: ValidationRule, at: string, schema: Schema): FieldError[] {
+  const { rule, message = "", messageExpression = "", reason, fieldPath = "" } = given;
   const errors: FieldError[] = [];
   if (rule.trim() === "") errors.push(field.required(`${at}.rule`, "rule is not specified"));
   else if (message !== "" && message.trim() === "")

@@ -44,7 +44,8 @@ function renderResource({ resource, members, problems }: Forecast): string {
   ].join("\n");
 }
 
-function renderMember(kind: string, { cluster, replicas, harmless, refused, problem }: MemberForecast): string[] {
+function renderMember(kind: string, forecast: MemberForecast): string[] {
+  const { cluster, replicas, harmless, refused, problem } = forecast;
   const verdict =
     problem ??
     (refused.length > 0

@@ -22,14 +22,8 @@ export interface AgentInstallation {
 
 const NAME = "flotilla-agent";
 
-export function agentManifests({
-  cluster,
-  namespace,
-  image,
-  kubeconfig,
-  isBootstrap,
-  replicas = 1,
-}: AgentInstallation): Json[] {
+export function agentManifests(installation: AgentInstallation): Json[] {
+  const { cluster, namespace, image, kubeconfig, isBootstrap, replicas = 1 } = installation;
   const labels = { app: NAME };
   const metadata = { name: NAME, namespace, labels };
   const secret = isBootstrap ? "bootstrap-hub-kubeconfig" : "hub-kubeconfig";

@@ -77,10 +77,8 @@ export function selectRecords(records: readonly AuditRecord[], filter: AuditFilt
     .toSorted((a, b) => (timeOf(a) < timeOf(b) ? -1 : timeOf(a) > timeOf(b) ? 1 : 0));
 }
 
-function matches(
-  record: AuditRecord,
-  { types, name, namespace, fromMs, untilMs, cluster, user }: AuditFilter,
-): boolean {
+function matches(record: AuditRecord, filter: AuditFilter): boolean {
+  const { types, name, namespace, fromMs, untilMs, cluster, user } = filter;
   const ms = Date.parse(timeOf(record));
   if ((fromMs !== undefined && ms < fromMs) || (untilMs !== undefined && ms > untilMs)) return false;
   if (record.type === "decision") {

@@ -87,15 +87,10 @@ function readObject(text: string | undefined): [type: string | undefined, name: 
   return [type, name];
 }
 
-async function readRecords({
-  flags: given,
-  output,
-  signal,
-  connect,
-  environment,
-  readFile,
-  readInput,
-}: CommandContext<typeof flags>): Promise<{ records: AuditRecord[]; namespace?: string }> {
+async function readRecords(
+  context: CommandContext<typeof flags>,
+): Promise<{ records: AuditRecord[]; namespace?: string }> {
+  const { flags: given, output, signal, connect, environment, readFile, readInput } = context;
   if (given.filename.length > 0) {
     const records: AuditRecord[] = [];
     for (const file of given.filename) {

@@ -87,11 +87,19 @@ export const taintCommand: Command = defineCommand({
 const movesLittle = (change: TaintChange): boolean => change.type === "add" && change.effect === "NoExecute";
 
 async function change(
-  { flags: { "dry-run": dryRun, ...hub }, output, signal, clock, connect, environment }: CommandContext<Flags>,
+  context: CommandContext<Flags>,
   names: ReadonlySet<string>,
   changes: readonly TaintChange[],
   words: { done: string; was: string },
 ): Promise<void> {
+  const {
+    flags: { "dry-run": dryRun, ...hub },
+    output,
+    signal,
+    clock,
+    connect,
+    environment,
+  } = context;
   const { client, close } = await connect(hubKubeconfig(hub, environment));
   try {
     const results: { name: string; changed: boolean }[] = [];

@@ -186,7 +186,8 @@ interface Installed {
 const MAX_SHOWN = 200;
 
 /** Pure. */
-function renderInstalled({ server, before, isDryRun, changes, written, address }: Installed): string {
+function renderInstalled(given: Installed): string {
+  const { server, before, isDryRun, changes, written, address } = given;
   const count = (change: ObjectChange["change"]): number => changes.filter((each) => each.change === change).length;
   const summary = (["created", "changed", "removed", "unchanged"] as const)
     .filter((change) => count(change) > 0)

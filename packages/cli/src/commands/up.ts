@@ -160,9 +160,11 @@ interface ReadyPage {
 }
 
 export function renderReady(
-  { url, members, kubeconfigs, data, logFile }: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">,
-  { ephemeral, asked, isDefaultData, ui, paint }: ReadyPage,
+  fleet: Pick<Fleet, "url" | "members" | "kubeconfigs" | "data" | "logFile">,
+  page: ReadyPage,
 ): string {
+  const { ephemeral, asked, isDefaultData, ui, paint } = page;
+  const { url, members, kubeconfigs, data, logFile } = fleet;
   const shown = members.length > 4 ? `${members.slice(0, 3).join(", ")} … ${members.at(-1)}` : members.join(", ");
   const status = isDefaultData ? "flotilla status" : `flotilla status --data ${data}`;
   return [

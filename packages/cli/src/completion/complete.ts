@@ -87,10 +87,8 @@ function hubFlagValues(flags: ReadonlyMap<string, readonly string[]>): HubFlagVa
   };
 }
 
-async function fromHub(
-  wanted: Wanted,
-  { connect, environment, clock, signal, complain }: CompletionReach,
-): Promise<Candidate[]> {
+async function fromHub(wanted: Wanted, reach: CompletionReach): Promise<Candidate[]> {
+  const { connect, environment, clock, signal, complain } = reach;
   const { flags } = wanted.line;
   const [{ hubValues }, { withTimeout: patiently }] = await Promise.all([
     import("./hub-values.ts"),

@@ -58,9 +58,10 @@ async function applyFile(client: Client, file: string, signal: AbortSignal): Pro
 
 async function getTable(
   client: Client,
-  { cluster, kind, namespace, selector, name }: Extract<DemoAction, { do: "get" }>,
+  action: Extract<DemoAction, { do: "get" }>,
   signal: AbortSignal,
 ): Promise<string> {
+  const { cluster, kind, namespace, selector, name } = action;
   const root = kind.group === "" ? "/api" : "/apis";
   const place = `${root}/${formatApiVersion(kind.group, kind.storageVersion)}/${namespace ? `namespaces/${namespace}/` : ""}`;
   const query = selector ? `?labelSelector=${encodeURIComponent(selector)}` : "";

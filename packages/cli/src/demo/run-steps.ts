@@ -27,14 +27,8 @@ export interface RunStepsOptions {
   signal: AbortSignal;
 }
 
-export async function runSteps({
-  steps,
-  stage,
-  output,
-  pauseMs,
-  clock,
-  signal,
-}: RunStepsOptions): Promise<CompletedStep[]> {
+export async function runSteps(options: RunStepsOptions): Promise<CompletedStep[]> {
+  const { steps, stage, output, pauseMs, clock, signal } = options;
   const { bold, green } = output.paint;
   const completed: CompletedStep[] = [];
   for (const [index, step] of steps.entries()) {

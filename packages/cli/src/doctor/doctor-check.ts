@@ -55,13 +55,10 @@ export interface DoctorCheck extends Pick<CheckDefinition<unknown>, "name" | "su
 }
 
 /** Hides the type that a check gathers, so that different checks fit one list. */
-export function defineCheck<T>({
-  name,
-  summary,
-  reports,
-  gather,
-  judge,
-}: CheckDefinition<T>): DoctorCheck & Pick<CheckDefinition<T>, "gather" | "judge"> {
+export function defineCheck<T>(
+  definition: CheckDefinition<T>,
+): DoctorCheck & Pick<CheckDefinition<T>, "gather" | "judge"> {
+  const { name, summary, reports, gather, judge } = definition;
   return { name, summary, reports, gather, judge, run: async (context, now) => judge(await gather(context), now) };
 }
 

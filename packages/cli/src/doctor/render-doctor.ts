@@ -90,12 +90,8 @@ function painted(verdict: Verdict, paint: Paint): string {
         : paint.yellow(word);
 }
 
-function renderFinding(
-  { name }: CheckResult,
-  { severity, about, seen, fix, commands }: DoctorFinding,
-  paint: Paint,
-  width: number,
-): string {
+function renderFinding({ name }: CheckResult, finding: DoctorFinding, paint: Paint, width: number): string {
+  const { severity, about, seen, fix, commands } = finding;
   const mark = severity === "problem" ? paint.red("PROBLEM") : paint.yellow("WARNING");
   return [
     `${mark} ${name}: ${shorten(printable(about), Math.max(20, width - name.length - 11))}`,

@@ -81,7 +81,8 @@ function unsupported(): never {
   throw new InvariantError("a dry run has no watches and no raw requests");
 }
 
-function sentOf({ verb, path, query, patchType, body }: TransportRequest): SentRequest {
+function sentOf(request: TransportRequest): SentRequest {
+  const { verb, path, query, patchType, body } = request;
   return {
     method: METHODS[verb],
     path: resourcePath(path) + queryText(query),

@@ -103,9 +103,10 @@ async function readHub(
 }
 
 function unhealthyCopies(
-  { resource, members, manifests = [], works = [], rollout = [] }: DeepReadonly<Explanation>,
+  explanation: DeepReadonly<Explanation>,
   nowMs: number,
 ): { copies: CopyRef[]; isOverdue: boolean } {
+  const { resource, members, manifests = [], works = [], rollout = [] } = explanation;
   const { apiVersion, kind, namespace, name } = resource;
   const copy = (cluster: string): CopyRef => ({ cluster, apiVersion, kind, namespace, name });
   // The status of a run does not always show that its pods do not start.

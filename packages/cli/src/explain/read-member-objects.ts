@@ -63,11 +63,8 @@ export async function readMemberObjects(
 }
 
 /** Undefined if there is none. */
-async function readOne(
-  asking: Asking,
-  place: Place,
-  { group, version, plural: resource, namespace, name }: ObjectAddress,
-): Promise<JsonObject | undefined> {
+async function readOne(asking: Asking, place: Place, address: ObjectAddress): Promise<JsonObject | undefined> {
+  const { group, version, plural: resource, namespace, name } = address;
   try {
     return await ask(asking, place, resourcePath({ cluster: HUB, group, version, resource, namespace, name }));
   } catch (error) {

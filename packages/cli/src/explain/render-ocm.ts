@@ -6,19 +6,15 @@ import { renderTable } from "../text-table.ts";
 type Read = DeepReadonly<Explanation>;
 
 /** Policies do not apply to these kinds, nor to objects that exist only on members. */
-export const isManagedByPolicy = ({
-  prioritizers,
-  manifests,
-  rollout,
-  works,
-  policy,
-  otherPolicies,
-  decision,
-}: Read): boolean =>
-  !prioritizers &&
-  !manifests &&
-  !rollout &&
-  (!works || policy !== undefined || otherPolicies.length > 0 || decision !== undefined);
+export const isManagedByPolicy = (read: Read): boolean => {
+  const { prioritizers, manifests, rollout, works, policy, otherPolicies, decision } = read;
+  return (
+    !prioritizers &&
+    !manifests &&
+    !rollout &&
+    (!works || policy !== undefined || otherPolicies.length > 0 || decision !== undefined)
+  );
+};
 
 /** The sections for an Open Cluster Management object: a title and its lines each. */
 export function renderOcm({ decision, prioritizers, manifests, rollout }: Read, width?: number): string[][] {
@@ -70,19 +66,9 @@ function namesOf(clusters: readonly string[], count: number): string {
   return `${clusters.join(", ")}${count > clusters.length ? ` and ${count - clusters.length} more` : ""}`;
 }
 
-function renderManifest({
-  kind,
-  namespace,
-  name,
-  strategy,
-  applied,
-  available,
-  conditions,
-  feedback,
-  message,
-  leaving,
-  alsoBy,
-}: DeepReadonly<ExplainedManifest>): string[] {
+function renderManifest(manifest: DeepReadonly<ExplainedManifest>): string[] {
+  const { kind, namespace, name, strategy, applied, available, conditions, feedback, message, leaving, alsoBy } =
+    manifest;
   const state = leaving
     ? [available === false ? "deleted" : available ? "still exists" : "being deleted"]
     : [appliedText(applied), ...(available === undefined ? [] : [available ? "available" : "not available"])];

@@ -11,10 +11,8 @@ import { renderField } from "./render-fields.ts";
 const SIGNS = { create: "+", update: "~", delete: "-" } as const;
 
 /** Fits the terminal width, if there is one. */
-export function renderPlan(
-  { hub, changes, problems, warnings, releases, unplanned, notes, unreachable = [] }: DeepReadonly<PlanResult>,
-  width?: number,
-): string {
+export function renderPlan(result: DeepReadonly<PlanResult>, width?: number): string {
+  const { hub, changes, problems, warnings, releases, unplanned, notes, unreachable = [] } = result;
   const byCluster = Map.groupBy(changes, ({ cluster }) => cluster);
   const sections = [
     titleOf(hub.length, changes.length, byCluster.size, {
@@ -52,10 +50,8 @@ function renderMessages(title: string, messages: DeepReadonly<PlanResult["proble
     : [[title, ...messages.map(({ resource, message }) => `  ${resource}: ${message}`)].join("\n")];
 }
 
-function renderRelease(
-  { resource, strategy, waves, total, waitingFor, onFailure }: DeepReadonly<PlannedRelease>,
-  width?: number,
-): string[] {
+function renderRelease(release: DeepReadonly<PlannedRelease>, width?: number): string[] {
+  const { resource, strategy, waves, total, waitingFor, onFailure } = release;
   const gates = (texts: readonly string[] = []): string => texts.join(", ") || "-";
   return [
     `  ${resource}: ${counted(waves.length, "wave")} by RolloutStrategy ${strategy}; if one fails: ` +
@@ -94,13 +90,16 @@ function titleOf(
   return onHub > 0 ? `${counted(onHub, "change")} on the hub, ${members}:` : `${members}:`;
 }
 
-function renderChange({
-  action,
-  object: { kind, namespace, name },
-  fields,
-  more = 0,
-  note,
-}: DeepReadonly<Pick<MemberChange, "action" | "object" | "fields" | "more" | "note">>): string[] {
+function renderChange(
+  change: DeepReadonly<Pick<MemberChange, "action" | "object" | "fields" | "more" | "note">>,
+): string[] {
+  const {
+    action,
+    object: { kind, namespace, name },
+    fields,
+    more = 0,
+    note,
+  } = change;
   return [
     `  ${SIGNS[action]} ${kind} ${namespace ? `${namespace}/` : ""}${name}${note ? ` (${note})` : ""}`,
     ...fields.map((field) => `      ${renderField(field)}`),

@@ -51,7 +51,8 @@ function renderPolicies({ policy, otherPolicies }: Read): string[] {
   ];
 }
 
-function renderPolicy({ kind, namespace, name, priority, selectsBy, reason }: DeepReadonly<ExplainedPolicy>): string {
+function renderPolicy(policy: DeepReadonly<ExplainedPolicy>): string {
+  const { kind, namespace, name, priority, selectsBy, reason } = policy;
   const selects = selectsBy === "nothing" ? "" : `, selects it by ${selectsBy}`;
   return `${kind} ${namespace ? `${namespace}/` : ""}${name} (priority ${priority}${selects}): ${reason}`;
 }

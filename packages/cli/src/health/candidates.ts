@@ -174,9 +174,10 @@ export function copiesOf(candidates: readonly Candidate[]): CopyRef[] {
 
 /** What is wrong, the cause first; undefined if nothing is, or if it may still be starting. */
 export function judgeCandidate(
-  { said, forMs, copies, runsToCompletion, problem }: Candidate,
+  candidate: Candidate,
   { reports: known, unread }: Pick<CopyReports, "reports" | "unread">,
 ): string | undefined {
+  const { said, forMs, copies, runsToCompletion, problem } = candidate;
   const isOverdue = forMs !== undefined;
   const reports = copies.flatMap((copy) => known.get(idOf(copy)) ?? []);
   const causes = causesOf(reports, isOverdue);

@@ -51,8 +51,10 @@ export interface CopyReports {
   unseen: string[];
 }
 
-export const idOf = ({ cluster, apiVersion, kind, namespace = "", name }: CopyRef): string =>
-  [cluster, apiVersion, kind, namespace, name].join("/");
+export const idOf = (ref: CopyRef): string => {
+  const { cluster, apiVersion, kind, namespace = "", name } = ref;
+  return [cluster, apiVersion, kind, namespace, name].join("/");
+};
 
 /** Requests per workload and member: itself, its pods, their warnings, its events. */
 const MAX_COPIES = 60;

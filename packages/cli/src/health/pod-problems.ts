@@ -112,7 +112,8 @@ export function sortProblems<T extends PodProblem>(problems: readonly T[]): T[] 
 }
 
 /** `3 pods wait: ImagePullBackOff: image nginx:broken` */
-export function problemText({ reason, detail, does, count, outdated }: PodProblem, where = ""): string {
+export function problemText(problem: PodProblem, where = ""): string {
+  const { reason, detail, does, count, outdated } = problem;
   const one = count === 1;
   const verb = { wait: one ? "waits" : "wait", fail: "failed", run: one ? "is not ready" : "are not ready" }[does];
   const why = does === "run" ? [detail] : [reason, detail];

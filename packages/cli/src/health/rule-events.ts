@@ -118,7 +118,8 @@ export async function ofExisting<E extends Pick<RuleEvent, "apiVersion" | "kind"
 ): Promise<E[]> {
   if (failing.length === 0) return [];
   const types = await typesOfHub(client, signal);
-  const exists = async ({ apiVersion, kind, namespace, name, uid }: E): Promise<boolean> => {
+  const exists = async (given: E): Promise<boolean> => {
+    const { apiVersion, kind, namespace, name, uid } = given;
     const { group } = parseApiVersion(apiVersion);
     const type = types.find((served) => served.group === group && served.kind === kind);
     if (!type) return false;

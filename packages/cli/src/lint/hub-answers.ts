@@ -157,8 +157,9 @@ interface Sent {
 
 async function send(
   client: Client,
-  { method, path, body, contentType = "application/json", signal }: Sent,
+  sent: Sent,
 ): Promise<{ status: number; reason: string; message: string; warnings: string[] }> {
+  const { method, path, body, contentType = "application/json", signal } = sent;
   const response = await client.raw(
     {
       method,

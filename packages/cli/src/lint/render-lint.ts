@@ -20,12 +20,8 @@ export function renderLint(
   return [...blocks, ...more, renderSummary(result, paint)].join("\n\n");
 }
 
-function renderFinding(
-  { rule, severity, file, line, object, field, message, fix }: Finding,
-  isFirst: boolean,
-  paint: Paint,
-  width: number,
-): string {
+function renderFinding(finding: Finding, isFirst: boolean, paint: Paint, width: number): string {
+  const { rule, severity, file, line, object, field, message, fix } = finding;
   const mark = severity === "error" ? paint.red("error") : paint.yellow("warning");
   const about = [object, field].filter((text) => text !== undefined && text !== "").join(" ");
   return [
@@ -38,7 +34,8 @@ function renderFinding(
 const indented = (text: string, width: number): string[] =>
   wrapWords(printable(text), width - 4).map((line, index) => `  ${index === 0 ? "" : "  "}${line}`);
 
-function renderSummary({ errors, warnings, ignored, manifests, files, passedOver }: LintResult, paint: Paint): string {
+function renderSummary(result: LintResult, paint: Paint): string {
+  const { errors, warnings, ignored, manifests, files, passedOver } = result;
   const others = passedOver > 0 ? `; ${counted(passedOver, "document")} of other kinds skipped` : "";
   const where = `${counted(manifests, "manifest")} in ${counted(files, "file")}${others}`;
   const silenced = ignored > 0 ? `, ${ignored} silenced` : "";

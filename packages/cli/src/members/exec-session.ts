@@ -54,7 +54,14 @@ export async function execute(
   );
 }
 
-function execPath({ pod: { place, namespace, name }, container, command, stdin, tty }: ExecRequest): string {
+function execPath(request: ExecRequest): string {
+  const {
+    pod: { place, namespace, name },
+    container,
+    command,
+    stdin,
+    tty,
+  } = request;
   const query = new URLSearchParams(command.map((word): [string, string] => ["command", word]));
   query.set("container", container);
   if (stdin) query.set("stdin", "true");

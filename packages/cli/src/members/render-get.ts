@@ -74,21 +74,17 @@ export function headerOf(
   ];
 }
 
-export function rowCells({
-  type,
-  cluster,
-  row,
-  columns,
-  places,
-  style,
-}: {
+interface RowInput {
   type: ServedType;
   cluster: string;
   row: TableRow;
   columns: readonly TableColumn[];
   places: readonly number[];
   style: TableStyle;
-}): string[] {
+}
+
+export function rowCells(input: RowInput): string[] {
+  const { type, cluster, row, columns, places, style } = input;
   const labels = Object.entries(row.labels)
     .map(([key, value]) => `${key}=${value}`)
     .join(",");

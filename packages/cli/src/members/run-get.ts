@@ -115,10 +115,8 @@ export async function runGet(options: GetOptions, tools: GetTools): Promise<numb
   return problems.length > 0 ? FAILED : 0;
 }
 
-function checkOptions(
-  { namespace, watch: isWatch, labelSelector, fieldSelector, showEvents }: GetOptions,
-  targets: readonly Target[],
-): void {
+function checkOptions(options: GetOptions, targets: readonly Target[]): void {
+  const { namespace, watch: isWatch, labelSelector, fieldSelector, showEvents } = options;
   const isNamed = targets.some(({ names }) => names.length > 0);
   if (isNamed && namespace === undefined)
     throw new UsageError("a resource cannot be retrieved by name across all namespaces: specify -n, or omit the name");

@@ -143,10 +143,8 @@ export function prefixOf(
   return `[${place.name}/${name}${allContainers ? `/${container}` : ""}] `;
 }
 
-function pathOf(
-  { pod: { namespace, name }, container }: LogSource,
-  { follow, previous, timestamps, tail, sinceSeconds }: LogsOptions,
-): string {
+function pathOf({ pod: { namespace, name }, container }: LogSource, options: LogsOptions): string {
+  const { follow, previous, timestamps, tail, sinceSeconds } = options;
   const pods = collectionPath({ group: "", version: "v1", plural: "pods", scope: "Namespaced" }, namespace, name);
   const query: Record<string, string> = {
     container,

@@ -109,5 +109,7 @@ export function wordOf({ apiVersion, kind }: { readonly apiVersion: string; read
   return SHARED_KINDS.has(kind) ? titleOf({ kind, group }) : kind.toLowerCase();
 }
 
-export const kindOf = ({ group, version, kind, plural, scope }: ServedType): AnyKind =>
-  dynamicKind({ group, version, kind, plural, scope });
+export const kindOf = (type: ServedType): AnyKind => {
+  const { group, version, kind, plural, scope } = type;
+  return dynamicKind({ group, version, kind, plural, scope });
+};

@@ -9,7 +9,8 @@ import type { Ineffective, UnhealthySummary } from "./fleet-status.ts";
 import { referenceTitle, isForbidden } from "@flotilla/apimachinery";
 
 /** What of a policy decides whether its parts have an effect. */
-export function slimPolicy({ apiVersion, kind, metadata, spec, status }: Policy): Policy {
+export function slimPolicy(policy: Policy): Policy {
+  const { apiVersion, kind, metadata, spec, status } = policy;
   const { namespace, name, deletionTimestamp } = metadata;
   const { resourceSelectors, placement, priority } = spec;
   return {

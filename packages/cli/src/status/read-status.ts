@@ -77,7 +77,8 @@ export interface StatusQuestion {
 
 type Collector = ReturnType<typeof createUnhealthyCollector>;
 
-export async function readStatus({ client, server, clock, signal, namespace }: StatusQuestion): Promise<FleetStatus> {
+export async function readStatus(question: StatusQuestion): Promise<FleetStatus> {
+  const { client, server, clock, signal, namespace } = question;
   const nowMs = clock.now();
   const { each, all, counts, notShown, notServed } = createObjectReader(client, signal);
   /** Filled before the bindings are read; no names while some members may not be listed. */
@@ -253,10 +254,8 @@ interface HubFacts {
 }
 
 /** The health of the hub itself. */
-function reportHub(
-  collector: Collector,
-  { failedChecks, services, metrics, controllers, components, nowMs }: HubFacts,
-): void {
+function reportHub(collector: Collector, facts: HubFacts): void {
+  const { failedChecks, services, metrics, controllers, components, nowMs } = facts;
   for (const check of failedChecks ?? []) collector.hubCheck(check);
   for (const broken of brokenPrograms(hubProgramsOf(services, metrics ?? ""), nowMs)) collector.program(broken);
   const missing = controllersProblem(controllers);

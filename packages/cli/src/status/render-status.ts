@@ -160,10 +160,8 @@ export const noNamespace = (name = "", hint = ""): string =>
   `the hub has no namespace ${name}${hint}; 'kubectl get namespaces' lists those that it has`;
 
 /** Nothing is claimed about what was not looked at. */
-function renderNoProblems(
-  { checked, notShown, notChecked, namespace, controllers }: FleetStatus,
-  { width }: StatusPage,
-): string {
+function renderNoProblems(status: FleetStatus, { width }: StatusPage): string {
+  const { checked, notShown, notChecked, namespace, controllers } = status;
   const where = namespace === undefined ? "" : ` in namespace ${namespace}`;
   const isPartial = notShown.length + notChecked.length > 0;
   if (checked.length === 0) return `Nothing could be checked${where}.`;
@@ -242,10 +240,8 @@ function renderReleases({ releases }: FleetStatus, { all, width }: StatusPage): 
     : [table];
 }
 
-function renderWorkloads(
-  { workloads, objects, notShown, namespace, isNamespaceMissing }: FleetStatus,
-  { all, width, wide }: StatusPage,
-): string[] {
+function renderWorkloads(status: FleetStatus, { all, width, wide }: StatusPage): string[] {
+  const { workloads, objects, notShown, namespace, isNamespaceMissing } = status;
   if (workloads.length === 0 && notShown.includes(BINDINGS)) return [];
   if (isNamespaceMissing) return [`${capitalised(noNamespace(namespace))}.`];
   if (workloads.length === 0 && namespace !== undefined)
@@ -327,7 +323,8 @@ function renderUnselected(
   ];
 }
 
-function renderReady({ desired, ready, updated, outdated, state, run, stale }: WorkloadStatus): string {
+function renderReady(status: WorkloadStatus): string {
+  const { desired, ready, updated, outdated, state, run, stale } = status;
   const numbers = desired === undefined || ready === undefined ? "-" : `${ready}/${desired}`;
   const count = run ? renderRun(run) : (state ?? numbers);
   const notes = [
@@ -344,7 +341,8 @@ function renderReady({ desired, ready, updated, outdated, state, run, stale }: W
 }
 
 /** `4/4 Complete`, `Failed: 1 done, 2 failed`, or `2 active, 5 done, 1 failed`. */
-export function renderRun({ active, succeeded, failed, desired = succeeded, finished }: RunStatus): string {
+export function renderRun(status: RunStatus): string {
+  const { active, succeeded, failed, desired = succeeded, finished } = status;
   if (finished === "Complete") return `${succeeded}/${desired} ${finished}`;
   const ended = [`${succeeded} done`, ...(failed > 0 ? [`${failed} failed`] : [])].join(", ");
   return finished === undefined ? `${active} active, ${ended}` : `${finished}: ${ended}`;

@@ -4,8 +4,10 @@ import type { StoreReport } from "../command.ts";
 /** Further objects are counted; `-o json` has all of them. */
 const SHOWN = 20;
 
-export const isDamaged = ({ structure, damaged, damagedHistory, unknownObjects, lostUpTo }: StoreReport): boolean =>
-  structure.length + damaged.length + damagedHistory + unknownObjects > 0 || lostUpTo !== undefined;
+export const isDamaged = (report: StoreReport): boolean => {
+  const { structure, damaged, damagedHistory, unknownObjects, lostUpTo } = report;
+  return structure.length + damaged.length + damagedHistory + unknownObjects > 0 || lostUpTo !== undefined;
+};
 
 export const withoutCopy = ({ damaged }: StoreReport): number =>
   damaged.filter(({ from }) => from === "nothing").length;

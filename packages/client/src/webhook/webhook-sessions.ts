@@ -48,13 +48,8 @@ interface Probe {
   waiting: number;
 }
 
-export function createWebhookSessions({
-  ca,
-  blocked,
-  maxSockets,
-  maxHeaderBytes,
-  idleMs,
-}: SessionLimits): WebhookSessions {
+export function createWebhookSessions(limits: SessionLimits): WebhookSessions {
+  const { ca, blocked, maxSockets, maxHeaderBytes, idleMs } = limits;
   const probes = new Map<string, Probe>();
   /** What servers speak; undefined stands for HTTP/1.1. */
   const known = new Map<string, ClientHttp2Session | undefined>();

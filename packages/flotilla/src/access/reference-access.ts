@@ -49,7 +49,8 @@ export function createReferenceAccess<T extends KubernetesObject>(hub: string, r
   };
 }
 
-function denial(user: string, { verb, group, resource, subresource, namespace, name }: AccessCheck): string {
+function denial(user: string, check: AccessCheck): string {
+  const { verb, group, resource, subresource, namespace, name } = check;
   const what = [`${resource}${group && `.${group}`}`, subresource].filter(Boolean).join("/");
   const where = namespace === undefined ? "" : ` in the namespace "${namespace}"`;
   return `user "${user}" cannot ${verb} ${what} "${name}"${where}, and so cannot have the hub use it`;

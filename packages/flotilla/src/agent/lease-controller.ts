@@ -83,9 +83,10 @@ export function createManagedClusterLeaseController(deps: LeaseDependencies): Co
 function createLeaseController<T extends KubernetesObject>(
   controller: string,
   kind: Kind<T>,
-  { hub, client, serves, onRenewal, clock, random }: LeaseDependencies,
+  deps: LeaseDependencies,
   planOf: (object: DeepReadonly<T>) => LeasePlan | undefined,
 ): Controller<ObjectKey> {
+  const { hub, client, serves, onRenewal, clock, random } = deps;
   const renewed = new Map<string, { lease: DeepReadonly<Lease>; atMs: number; dueMs: number }>();
   /** How many times in a row another agent renewed first, and when that was last logged. */
   const contested = new Map<string, { times: number; reportedMs: number }>();
@@ -104,10 +105,11 @@ function createLeaseController<T extends KubernetesObject>(
 
   async function renew(
     object: DeepReadonly<T>,
-    { namespace, name, holder, durationSeconds, isMadeHere }: LeasePlan,
+    plan: LeasePlan,
     known: DeepReadonly<Lease> | undefined,
     signal: AbortSignal,
   ): Promise<DeepReadonly<Lease> | undefined> {
+    const { namespace, name, holder, durationSeconds, isMadeHere } = plan;
     const before = known ?? (await find(client, Lease, { cluster: hub, namespace, name }, { signal }));
     const spec = {
       ...before?.spec,

@@ -16,14 +16,8 @@ export interface RealMemberOptions {
 }
 
 /** Released by `close`; the caller owns the transport. */
-export function createRealMember({
-  cluster,
-  id,
-  transport,
-  clock,
-  random,
-  log,
-}: RealMemberOptions): AgentMembers & { close(): void } {
+export function createRealMember(options: RealMemberOptions): AgentMembers & { close(): void } {
+  const { cluster, id, transport, clock, random, log } = options;
   const listeners = new Set<(cluster: string) => void>();
   const { client, writer, summary, observed, delivery, close } = createMemberParts({
     cluster,

@@ -36,10 +36,8 @@ const MAX_CHECK_INTERVAL_MS = 10 * 60_000;
 const SURE_AFTER_MS = 5_000;
 
 /** Resolves when `signal` is aborted. Rejects when the name belongs to another cluster. */
-export async function runAgent(
-  { cluster, description, standing, onServing = () => {}, ...options }: RunAgentOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runAgent(given: RunAgentOptions, signal: AbortSignal): Promise<void> {
+  const { cluster, description, standing, onServing = () => {}, ...options } = given;
   const { hub, clock, random, log } = options;
   const client = options.clientFor("agent");
   const waiting = { clock, random, log, signal };
@@ -112,11 +110,8 @@ interface Who {
  * Rejects while there are no permissions, with instructions for the administrator. `introduces` registers the cluster
  * with a hub that does not know it.
  */
-async function rights(
-  { client, hub, cluster, description, standing }: Who,
-  introduces: boolean,
-  signal: AbortSignal,
-): Promise<HubApis> {
+async function rights(who: Who, introduces: boolean, signal: AbortSignal): Promise<HubApis> {
+  const { client, hub, cluster, description, standing } = who;
   // The hub grants access to the Works of a Cluster that exists.
   const forbidden =
     description && introduces ? await forbiddenOf(ensureCluster(client, hub, cluster, description, signal)) : undefined;
@@ -230,8 +225,9 @@ function createAlarm(): Alarm {
 async function retryUntilDone<T>(
   doing: string,
   work: () => Promise<T>,
-  { clock, random, log, signal, lastRetryMs }: Waiting & { lastRetryMs: number },
+  waiting: Waiting & { lastRetryMs: number },
 ): Promise<T> {
+  const { clock, random, log, signal, lastRetryMs } = waiting;
   for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(lastRetryMs, waitMs * 2)) {
     try {
       return await work();

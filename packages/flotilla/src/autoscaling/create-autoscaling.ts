@@ -22,16 +22,8 @@ export interface AutoscalingOptions {
   clock: Clock;
 }
 
-export function createAutoscaling({
-  hub,
-  informers,
-  clientFor,
-  memberOf,
-  events,
-  decisions,
-  meter,
-  clock,
-}: AutoscalingOptions): Controller<ObjectKey>[] {
+export function createAutoscaling(options: AutoscalingOptions): Controller<ObjectKey>[] {
+  const { hub, informers, clientFor, memberOf, events, decisions, meter, clock } = options;
   const client = clientFor("autoscaling");
   const disputes = createScaleDisputes({
     clock,

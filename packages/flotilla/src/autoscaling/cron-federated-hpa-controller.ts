@@ -30,14 +30,8 @@ export interface CronFederatedHpaDependencies {
 
 const LIMITS_VERSION = formatApiVersion(FederatedHpa.group, FederatedHpa.storageVersion);
 
-export function createCronFederatedHpaController({
-  client,
-  disputes,
-  meter,
-  events,
-  recorder,
-  clock,
-}: CronFederatedHpaDependencies): Controller<ObjectKey> {
+export function createCronFederatedHpaController(deps: CronFederatedHpaDependencies): Controller<ObjectKey> {
+  const { client, disputes, meter, events, recorder, clock } = deps;
   const scales = createScales(client);
 
   return defineController({

@@ -61,19 +61,16 @@ function isFinal(error: unknown): boolean {
   return code < 500 && code !== 429;
 }
 
-export function createDecisions({
-  client,
-  hub,
-  clock,
-  log,
-  maxWaiting = MAX_WAITING,
-}: {
+interface DecisionDependencies {
   client: Pick<Client, "create">;
   hub: string;
   clock: Clock;
   log: Log;
   maxWaiting?: number;
-}): Decisions {
+}
+
+export function createDecisions(deps: DecisionDependencies): Decisions {
+  const { client, hub, clock, log, maxWaiting = MAX_WAITING } = deps;
   const recorded = new Counts(RECORDED);
   const lost = new Counts(LOST);
   lost.add([], 0);

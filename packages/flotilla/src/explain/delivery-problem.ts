@@ -34,9 +34,10 @@ type Delivery = Pick<
 /** Why the member has not applied its latest copy. */
 export function deliveryProblem(
   resource: Explanation["resource"],
-  { cluster, applied, reason = "", message, webhookConfiguration }: Delivery,
+  delivery: Delivery,
   isNotReady: boolean,
 ): Problem | undefined {
+  const { cluster, applied, reason = "", message, webhookConfiguration } = delivery;
   if (applied !== false) return undefined;
   if (UNREACHABLE_REASONS.has(reason))
     return isNotReady

@@ -33,15 +33,8 @@ export interface Explainer {
   get(namespace: string | undefined, name: string): Promise<Explanation | undefined>;
 }
 
-export function createExplainer({
-  views,
-  releases,
-  interpreter,
-  readMember,
-  decisions,
-  clock,
-  ocm,
-}: ExplainerDependencies): Explainer {
+export function createExplainer(deps: ExplainerDependencies): Explainer {
+  const { views, releases, interpreter, readMember, decisions, clock, ocm } = deps;
   return {
     async get(namespace, name) {
       const where = { namespace: namespace || undefined, name };

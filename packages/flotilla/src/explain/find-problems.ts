@@ -52,7 +52,8 @@ export interface ProblemInput {
   nowMs: number;
 }
 
-export function findProblems({ explanation, binding, clusterOf, found, isUncopied, nowMs }: ProblemInput): Problem[] {
+export function findProblems(input: ProblemInput): Problem[] {
+  const { explanation, binding, clusterOf, found, isUncopied, nowMs } = input;
   const { resource, policy, decision, members } = explanation;
   const problems: Problem[] = [];
   const isUnselected = !policy && !binding?.spec.requiredBy?.length;

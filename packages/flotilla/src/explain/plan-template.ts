@@ -287,12 +287,13 @@ function carryOut(binding: Binding, schedule: SchedulePlan, nowMs: number): Bind
 
 /** What the dispatch stage would make of the binding; undefined when it would change nothing. */
 export async function planCopies(
-  { views, releases, interpreter, nowMs, storedOf }: PlanningDependencies,
+  deps: PlanningDependencies,
   binding: Binding,
   known: Template,
   works: readonly DeepReadonly<Work>[],
   problems: string[],
 ): Promise<(DispatchPlan & Pick<PlannedRelease, "begins">) | undefined> {
+  const { views, releases, interpreter, nowMs, storedOf } = deps;
   const { resource } = binding.spec;
   // An object recreated under the same name gets its own binding after the old binding is deleted.
   if (known.metadata.uid !== resource.uid) return undefined;

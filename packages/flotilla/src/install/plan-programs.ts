@@ -107,7 +107,8 @@ interface Program {
   ports: JsonObject[];
 }
 
-function deployment({ namespace, name, container, image, replicas, args, ports }: Program): JsonObject {
+function deployment(program: Program): JsonObject {
+  const { namespace, name, container, image, replicas, args, ports } = program;
   const labels = { ...INSTALLED_LABELS, ...selectorOf(name) };
   const probe = (path: string, periodSeconds: number, failureThreshold: number): JsonObject => ({
     httpGet: { path, port: "metrics" },

@@ -42,16 +42,8 @@ export interface ConfiguredInterpreterDependencies {
   quarantine?: Quarantine | undefined;
 }
 
-export function createConfiguredInterpreter({
-  hub,
-  informers,
-  clock,
-  random,
-  log,
-  reportScriptState,
-  connectWebhook,
-  quarantine,
-}: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
+export function createConfiguredInterpreter(deps: ConfiguredInterpreterDependencies): ConfiguredInterpreter {
+  const { hub, informers, clock, random, log, reportScriptState, connectWebhook, quarantine } = deps;
   const customizations = informers.of(ResourceInterpreterCustomization);
   const configurations = informers.of(ResourceInterpreterWebhookConfiguration);
   /** Webhooks may reference a Service. */

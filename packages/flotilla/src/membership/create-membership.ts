@@ -231,13 +231,8 @@ export function createMembership(options: MembershipOptions): Membership {
 }
 
 /** Registration of agents through Karmada's API, and the tokens of both APIs. */
-function createAgentControllers({
-  hub,
-  informers,
-  clientFor,
-  events,
-  clock,
-}: MembershipOptions): Controller<ObjectKey>[] {
+function createAgentControllers(options: MembershipOptions): Controller<ObjectKey>[] {
+  const { hub, informers, clientFor, events, clock } = options;
   const client = clientFor("agent-registration");
   const access = createRegisteredAccess({ hub, client, informers });
   return [

@@ -28,14 +28,8 @@ export interface ImpersonationDependencies {
   events: EventRecorder;
 }
 
-export function createImpersonationController({
-  hub,
-  clusters,
-  roles,
-  bindings,
-  works,
-  events,
-}: ImpersonationDependencies): Controller<ObjectKey> {
+export function createImpersonationController(deps: ImpersonationDependencies): Controller<ObjectKey> {
+  const { hub, clusters, roles, bindings, works, events } = deps;
   const withAccount = (): ObjectKey[] =>
     clusters
       .list({ cluster: hub })

@@ -57,17 +57,8 @@ const BINDINGS_GRACE_MS = 30_000;
 /** An unjoin that takes longer than this reports what it waits for. */
 const SAY_AFTER_MS = 5_000;
 
-export function createLifecycleController({
-  hub,
-  client,
-  namespaces,
-  worksOf,
-  isHeld,
-  isTargeted,
-  events,
-  recorder,
-  clock,
-}: LifecycleDependencies): Controller<ObjectKey> {
+export function createLifecycleController(deps: LifecycleDependencies): Controller<ObjectKey> {
+  const { hub, client, namespaces, worksOf, isHeld, isTargeted, events, recorder, clock } = deps;
   async function ensureNamespace(cluster: DeepReadonly<Cluster>, signal: AbortSignal): Promise<void> {
     const { name } = cluster.metadata;
     const namespace = executionNamespace(name);

@@ -27,19 +27,16 @@ const TIMEOUT_MS = 2_000;
 /** Remembered failures; that of an owner that was deleted meanwhile is dropped only by newer ones. */
 const MAX_FAILURES = 1_000;
 
-export function createLocatePods({
-  hub,
-  clusters,
-  members,
-  clock,
-  log,
-}: {
+interface LocatePodsDependencies {
   hub: string;
   clusters: Pick<Lister<Cluster>, "get">;
   members: Pick<MemberSource, "find">;
   clock: Clock;
   log: Log;
-}): LocatePods {
+}
+
+export function createLocatePods(deps: LocatePodsDependencies): LocatePods {
+  const { hub, clusters, members, clock, log } = deps;
   /** The last error by owner and member: a failure is logged when it begins and when it changes. */
   const failures = new Map<string, string>();
   function logFailure(owner: DeepReadonly<KubernetesObject>, member: string, error: string | undefined): void {

@@ -44,16 +44,8 @@ export interface MemberParts {
 /** Our field manager on members, as on simulated ones. */
 const FIELD_MANAGER = "flotilla";
 
-export function createMemberParts({
-  cluster,
-  transport,
-  wrap = (plain) => plain,
-  clock,
-  random,
-  log,
-  budget,
-  onServed,
-}: MemberPartsOptions): MemberParts {
+export function createMemberParts(options: MemberPartsOptions): MemberParts {
+  const { cluster, transport, wrap = (plain) => plain, clock, random, log, budget, onServed } = options;
   const client = createClient({ transport, fieldManager: FIELD_MANAGER });
   const guarded = createClient({
     transport: wrap(createMemberBreaker(transport, cluster, clock), "execute"),

@@ -43,18 +43,8 @@ interface Made extends Observation {
   cluster: DeepReadonly<Cluster>;
 }
 
-export function createMembershipController({
-  hub,
-  hubClient,
-  serves,
-  accessTo,
-  changes,
-  prober,
-  capacities,
-  thresholds,
-  recorder,
-  clock,
-}: MembershipDependencies): Controller<ObjectKey> {
+export function createMembershipController(deps: MembershipDependencies): Controller<ObjectKey> {
+  const { hub, hubClient, serves, accessTo, changes, prober, capacities, thresholds, recorder, clock } = deps;
   const trends = new Map<string, Trend>();
   const made = new Map<string, Made>();
 

@@ -72,7 +72,8 @@ interface Loop {
 
 const isAnswered = ({ sighting }: Loop): boolean => sighting?.probe.health === "ready";
 
-export function createProber({ hub, periodMs, factsEveryMs, clock, random, log }: ProberOptions): Prober {
+export function createProber(options: ProberOptions): Prober {
+  const { hub, periodMs, factsEveryMs, clock, random, log } = options;
   const loops = new Map<string, Loop>();
   const listeners = new Set<(key: ObjectKey) => void>();
   const timeoutMs = Math.min(periodMs, MAX_PROBE_MS);

@@ -22,13 +22,8 @@ export interface ClusterProxyDependencies {
 /** The Cluster name that means all clusters. */
 const ALL = "*";
 
-export function createClusterProxy({
-  hub,
-  clusters,
-  members,
-  askHub,
-  clock,
-}: ClusterProxyDependencies): ConnectHandler {
+export function createClusterProxy(deps: ClusterProxyDependencies): ConnectHandler {
+  const { hub, clusters, members, askHub, clock } = deps;
   const one: ConnectHandler = async (request, signal) => {
     const cluster = clusters.get({ cluster: hub, name: request.name });
     if (!cluster) throw notFound({ group: Cluster.group, resource: Cluster.plural }, request.name);

@@ -26,14 +26,8 @@ export interface PullHealthDependencies {
   clock: Clock;
 }
 
-export function createPullHealthController({
-  hub,
-  client,
-  leases,
-  times = PULL_TIMES,
-  recorder,
-  clock,
-}: PullHealthDependencies): Controller<ObjectKey> {
+export function createPullHealthController(deps: PullHealthDependencies): Controller<ObjectKey> {
+  const { hub, client, leases, times = PULL_TIMES, recorder, clock } = deps;
   const heartbeats = new Map<string, Heartbeat>();
   return defineController({
     name: "pull-health",

@@ -60,17 +60,18 @@ interface Opened {
 
 const BY_SECRET = "membership.secret";
 
-export function createRemoteMembers({
-  hub,
-  informers,
-  clock,
-  random,
-  log,
-  wrap = (transport) => transport,
-  measure = (transport) => transport,
-  limits = MEMBER_LIMITS,
-  ...options
-}: RemoteMembersOptions): MemberSource {
+export function createRemoteMembers(given: RemoteMembersOptions): MemberSource {
+  const {
+    hub,
+    informers,
+    clock,
+    random,
+    log,
+    wrap = (transport) => transport,
+    measure = (transport) => transport,
+    limits = MEMBER_LIMITS,
+    ...options
+  } = given;
   const clusters = informers.of(Cluster);
   const secrets = informers.of(Secret);
   const opened = new Map<string, Opened>();

@@ -34,15 +34,8 @@ export interface RotationDependencies {
 /** The response to a TokenRequest is short. */
 const MAX_ANSWER_BYTES = 256 * 1024;
 
-export function createRotationController({
-  hub,
-  client,
-  secrets,
-  memberClient,
-  changes,
-  events,
-  clock,
-}: RotationDependencies): Controller<ObjectKey> {
+export function createRotationController(deps: RotationDependencies): Controller<ObjectKey> {
+  const { hub, client, secrets, memberClient, changes, events, clock } = deps;
   async function renew(
     cluster: string,
     secret: DeepReadonly<Secret>,

@@ -29,16 +29,8 @@ export interface TaintPolicyDependencies {
   clock: Clock;
 }
 
-export function createTaintPolicyController({
-  hub,
-  client,
-  clusters,
-  policies,
-  matches,
-  events,
-  recorder,
-  clock,
-}: TaintPolicyDependencies): Controller<ObjectKey> {
+export function createTaintPolicyController(deps: TaintPolicyDependencies): Controller<ObjectKey> {
+  const { hub, client, clusters, policies, matches, events, recorder, clock } = deps;
   /** The order decides where policies disagree: by creation time, then by name. */
   const inOrder = (): DeepReadonly<ClusterTaintPolicy>[] =>
     policies

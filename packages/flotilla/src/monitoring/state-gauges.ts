@@ -152,10 +152,8 @@ export function writeQueues(
   );
 }
 
-export function writeStore(
-  text: MetricsText,
-  { entries, revision, bytes, valueBytes, quotaBytes }: StoreFigures,
-): void {
+export function writeStore(text: MetricsText, figures: StoreFigures): void {
+  const { entries, revision, bytes, valueBytes, quotaBytes } = figures;
   writeGauge(text, STORE_SIZE, bytes === undefined ? [] : [[["flotilla"], bytes]]);
   writeGauge(text, STORE_ENTRIES, [[[], entries]]);
   writeGauge(text, STORE_VALUES, [[[], valueBytes]]);

@@ -56,24 +56,25 @@ export interface Ocm {
   close(): Promise<void>;
 }
 
-export function createOcm({
-  hub,
-  informers,
-  clientFor,
-  events,
-  decisions,
-  memberFor,
-  placements,
-  origin,
-  interpreter,
-  clock,
-  random,
-  log,
-  members,
-  autoApprovedUsers,
-  meter,
-  onStopped,
-}: OcmDependencies): Ocm {
+export function createOcm(deps: OcmDependencies): Ocm {
+  const {
+    hub,
+    informers,
+    clientFor,
+    events,
+    decisions,
+    memberFor,
+    placements,
+    origin,
+    interpreter,
+    clock,
+    random,
+    log,
+    members,
+    autoApprovedUsers,
+    meter,
+    onStopped,
+  } = deps;
   const work = createWork({
     hub,
     informers,

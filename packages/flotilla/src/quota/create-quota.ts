@@ -24,7 +24,8 @@ export interface QuotaOptions {
   clock: Clock;
 }
 
-export function createQuota({ hub, informers, clientFor, events, clock }: QuotaOptions): Controller<ObjectKey> {
+export function createQuota(options: QuotaOptions): Controller<ObjectKey> {
+  const { hub, informers, clientFor, events, clock } = options;
   const client = clientFor("quota");
   const works = informers.of(Work);
   const idOf = (namespace: string, name: string): string => `${namespace}/${name}`;

@@ -16,19 +16,16 @@ import type { FleetRollout } from "./kinds/fleet-rollout.ts";
 const AGAIN_MS = 10_000;
 const OF_ROLLOUTS = "FleetRollout ";
 
-export function createBudgetController({
-  hub,
-  client,
-  budgets,
-  rollouts,
-  ledger,
-}: {
+interface BudgetDependencies {
   hub: string;
   client: Client;
   budgets: Lister<FleetDisruptionBudget>;
   rollouts: Lister<FleetRollout>;
   ledger: BudgetLedger;
-}): Controller<ObjectKey> {
+}
+
+export function createBudgetController(deps: BudgetDependencies): Controller<ObjectKey> {
+  const { hub, client, budgets, rollouts, ledger } = deps;
   const ofNamespace = (namespace: string | undefined): ObjectKey[] =>
     budgets.list({ cluster: hub, namespace }).map((budget) => keyOf(hub, budget));
   return defineController({

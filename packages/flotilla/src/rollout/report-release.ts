@@ -98,14 +98,8 @@ export function reportRelease(rollout: Rollout, nowMs: number): ReleaseReport | 
 }
 
 /** A gate that does not open, and why: `metric after wave 1: 3, too many errors (4 times)`. */
-function describeGate({
-  type,
-  when,
-  wave,
-  message,
-  value,
-  failures = 0,
-}: ReturnType<typeof closedGates>[number]): string {
+function describeGate(gates: ReturnType<typeof closedGates>[number]): string {
+  const { type, when, wave, message, value, failures = 0 } = gates;
   const reason = [value, message].filter((text) => text !== undefined).join(": ");
   return `${type} ${when.toLowerCase()} ${wave}: ${reason}${failures > 1 ? ` (${failures} times)` : ""}`;
 }

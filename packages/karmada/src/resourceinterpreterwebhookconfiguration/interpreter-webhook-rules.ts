@@ -51,10 +51,8 @@ function checkInterpreterWebhooks(webhooks: readonly Read<ResourceInterpreterWeb
   });
 }
 
-function checkWebhook(
-  at: string,
-  { name, rules = [], timeoutSeconds = 1, clientConfig, interpreterContextVersions }: Read<ResourceInterpreterWebhook>,
-): FieldError[] {
+function checkWebhook(at: string, read: Read<ResourceInterpreterWebhook>): FieldError[] {
+  const { name, rules = [], timeoutSeconds = 1, clientConfig, interpreterContextVersions } = read;
   return [
     ...checkDomainName(`${at}.name`, name),
     ...rules.flatMap((rule, index) => checkRule(`${at}.rules[${index}]`, rule)),

@@ -29,13 +29,8 @@ function signedBy(
 }
 
 /** Restricts which fields each subresource may change. */
-function prepare({
-  object,
-  oldObject,
-  subresource,
-  user,
-  nowMs,
-}: Review<CertificateSigningRequest>): Read<CertificateSigningRequest> {
+function prepare(review: Review<CertificateSigningRequest>): Read<CertificateSigningRequest> {
+  const { object, oldObject, subresource, user, nowMs } = review;
   if (!oldObject) return { ...object, spec: signedBy(user, object.spec ?? {}), status: {} };
   if (subresource === undefined) {
     const { status: _, ...rest } = object;

@@ -50,7 +50,8 @@ type Fields = Extract<CronSchedule, { fields: unknown }>["fields"];
 /**
  * Each field that does not match is advanced until it does; when it wraps around, the larger fields are checked again.
  */
-function nextTime({ month, day, weekday, hour, minute }: Fields, zone: Zone, afterMs: number): number | undefined {
+function nextTime(given: Fields, zone: Zone, afterMs: number): number | undefined {
+  const { month, day, weekday, hour, minute } = given;
   // Schedules run on the full minute.
   let time = afterMs - (afterMs % MINUTE_MS) + MINUTE_MS;
   /** Once a field was advanced, all smaller fields start from their minimum. */

@@ -88,15 +88,16 @@ export function kindOfCustomResourceDefinition(
   };
 }
 
-function kindVersion({
-  schema,
-  additionalPrinterColumns = [],
-  selectableFields,
-  deprecated,
-  deprecationWarning,
-  name,
-  subresources = {},
-}: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+function kindVersion(given: DeepReadonly<CustomResourceDefinitionVersion>): KindVersion {
+  const {
+    schema,
+    additionalPrinterColumns = [],
+    selectableFields,
+    deprecated,
+    deprecationWarning,
+    name,
+    subresources = {},
+  } = given;
   const { status, scale } = subresources;
   return {
     subresources: defined({ status: status && (true as const), scale: scale && { ...scale } }),

@@ -128,7 +128,8 @@ export function createDaemonSetController(deps: WorkloadDependencies): Controlle
     return create.length + remove.length > 0;
   }
 
-  async function settle({ view, hash, key, owner, pods: ours, revisions, signal }: Scene): Promise<Result> {
+  async function settle(scene: Scene): Promise<Result> {
+    const { view, hash, key, owner, pods: ours, revisions, signal } = scene;
     const { set, nowMs } = view;
     const status = planDaemonStatus(view, hash);
     const availableInMs = nextAvailableInMs(ours, set.spec.minReadySeconds ?? 0, nowMs);

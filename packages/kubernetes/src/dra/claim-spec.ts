@@ -126,16 +126,8 @@ function checkRequest(at: string, { name = "", exactly, firstAvailable = [] }: S
 }
 
 /** Rules for requests and their alternatives. */
-function checkDevices(
-  at: string,
-  {
-    deviceClassName = "",
-    selectors = [],
-    allocationMode = "",
-    count = 0,
-    tolerations = [],
-  }: Sent<ExactDeviceRequest | DeviceSubRequest>,
-): FieldError[] {
+function checkDevices(at: string, sent: Sent<ExactDeviceRequest | DeviceSubRequest>): FieldError[] {
+  const { deviceClassName = "", selectors = [], allocationMode = "", count = 0, tolerations = [] } = sent;
   const errors =
     deviceClassName === ""
       ? [field.required(`${at}.deviceClassName`)]

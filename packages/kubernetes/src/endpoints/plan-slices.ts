@@ -59,10 +59,11 @@ interface Group {
 
 function fill(
   service: ReadonlyService,
-  { addressType, ports, endpoints, slices, isPlaceholder }: Group,
+  group: Group,
   plan: { create: ReadonlySlice[]; update: ReadonlySlice[]; remove: ReadonlySlice[] },
   suffix: () => string,
 ): void {
+  const { addressType, ports, endpoints, slices, isPlaceholder } = group;
   const missing = new Map(endpoints);
   const kept = slices.map((slice) => {
     const stay = (slice.endpoints ?? []).flatMap(({ targetRef }) => {

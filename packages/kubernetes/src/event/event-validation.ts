@@ -112,15 +112,16 @@ export function checkEventUpdate(event: StoredEvent, old: StoredEvent): FieldErr
 }
 
 /** Messages print these as the real server's Go types, which have no JSON names. */
-function shownReference({
-  kind = "",
-  namespace = "",
-  name = "",
-  uid = "",
-  apiVersion = "",
-  resourceVersion = "",
-  fieldPath = "",
-}: DeepReadonly<ObjectReference> = {}): unknown {
+function shownReference(reference: DeepReadonly<ObjectReference> = {}): unknown {
+  const {
+    kind = "",
+    namespace = "",
+    name = "",
+    uid = "",
+    apiVersion = "",
+    resourceVersion = "",
+    fieldPath = "",
+  } = reference;
   return {
     Kind: kind,
     Namespace: namespace,

@@ -50,15 +50,8 @@ export interface AutoscalerLoopOptions {
   onScaled?(autoscaler: ReadonlyAutoscaler, from: number, to: number, reason: string): void;
 }
 
-export function createAutoscalerLoop({
-  client,
-  clock,
-  events,
-  controllerName,
-  intervalMs,
-  beforeScale,
-  onScaled,
-}: AutoscalerLoopOptions): AutoscalerLoop {
+export function createAutoscalerLoop(options: AutoscalerLoopOptions): AutoscalerLoop {
+  const { client, clock, events, controllerName, intervalMs, beforeScale, onScaled } = options;
   const scales = createScales(client);
   const histories = createHistories();
   const evaluatedMs = new Map<string, { atMs: number; generation: number | undefined }>();

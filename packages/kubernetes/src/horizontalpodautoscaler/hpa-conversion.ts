@@ -149,7 +149,8 @@ const objectAt = (object: ReadObject | undefined, key: string): ReadObject | und
   return isObject(value) ? value : undefined;
 };
 
-function specToV1({ type, object, pods, resource, containerResource, external }: DeepReadonly<MetricSpec>): JsonObject {
+function specToV1(spec: DeepReadonly<MetricSpec>): JsonObject {
+  const { type, object, pods, resource, containerResource, external } = spec;
   return compact({
     type,
     object:
@@ -194,14 +195,8 @@ function specToV1({ type, object, pods, resource, containerResource, external }:
   });
 }
 
-function statusToV1({
-  type,
-  object,
-  pods,
-  resource,
-  containerResource,
-  external,
-}: DeepReadonly<MetricStatus>): JsonObject {
+function statusToV1(status: DeepReadonly<MetricStatus>): JsonObject {
+  const { type, object, pods, resource, containerResource, external } = status;
   const used = (current: DeepReadonly<MetricValueStatus> | undefined): JsonObject =>
     compact({
       currentAverageUtilization: current?.averageUtilization,
@@ -333,13 +328,8 @@ function statusToV2(metric: ReadObject): JsonObject {
 }
 
 /** Upstream writes an absent time as null. */
-function conditionText({
-  type,
-  status,
-  lastTransitionTime,
-  reason,
-  message,
-}: DeepReadonly<HorizontalPodAutoscalerCondition>): JsonObject {
+function conditionText(condition: DeepReadonly<HorizontalPodAutoscalerCondition>): JsonObject {
+  const { type, status, lastTransitionTime, reason, message } = condition;
   return compact({ type, status, lastTransitionTime: lastTransitionTime ?? null, reason, message });
 }
 

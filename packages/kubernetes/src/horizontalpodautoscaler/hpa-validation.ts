@@ -133,12 +133,8 @@ function checkMetric(at: string, metric: Read<MetricSpec>, options: ReferenceOpt
   ];
 }
 
-function checkSource(
-  at: string,
-  source: Source,
-  { object, external, pods, resource, containerResource }: Read<MetricSpec>,
-  options: ReferenceOptions,
-): FieldError[] {
+function checkSource(at: string, source: Source, read: Read<MetricSpec>, options: ReferenceOptions): FieldError[] {
+  const { object, external, pods, resource, containerResource } = read;
   switch (source) {
     case "object":
       return [

@@ -77,11 +77,8 @@ type Measure = (
 ) => { ratio: number; average: number; utilization?: number } | string;
 
 /** `whenMissing` is the assumed usage of a pod without metrics when scaling down. */
-function propose(
-  { pods, usageOf, resource, currentReplicas, podsPerReplica, tolerances, nowMs }: UsageInput,
-  measure: Measure,
-  whenMissing: (pod: ReadonlyPod) => number,
-): Proposal {
+function propose(input: UsageInput, measure: Measure, whenMissing: (pod: ReadonlyPod) => number): Proposal {
+  const { pods, usageOf, resource, currentReplicas, podsPerReplica, tolerances, nowMs } = input;
   if (pods.length === 0) return "no pods returned by selector while calculating replica count";
   const used = new Map<ReadonlyPod, number>();
   const starting: ReadonlyPod[] = [];

@@ -43,10 +43,8 @@ function checkController(at: string, text: string): FieldError[] {
   ];
 }
 
-function checkParameters(
-  at: string,
-  { apiGroup, kind = "", name = "", scope, namespace }: Sent<IngressClassParametersReference>,
-): FieldError[] {
+function checkParameters(at: string, sent: Sent<IngressClassParametersReference>): FieldError[] {
+  const { apiGroup, kind = "", name = "", scope, namespace } = sent;
   const errors = apiGroup === undefined ? [] : checkText(`${at}.apiGroup`, apiGroup, dnsSubdomainProblems);
   errors.push(...checkReferenceName(`${at}.kind`, kind), ...checkReferenceName(`${at}.name`, name));
   if (scope === undefined) return [...errors, field.required(`${at}.scope`)];

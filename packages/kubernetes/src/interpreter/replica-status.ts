@@ -79,8 +79,9 @@ function templateGenerationOf({ kind, metadata }: DeepReadonly<KubernetesObject>
 export function aggregateCounters<T extends WithStatus>(
   template: T,
   items: readonly StatusItem[],
-  { always = [], nonZero = [], texts = [], lagOnly = false, kept }: CounterFields,
+  fields: CounterFields,
 ): T {
+  const { always = [], nonZero = [], texts = [], lagOnly = false, kept } = fields;
   const before: JsonObject = isObject(template.status) ? template.status : {};
   const next: JsonObject = kept ? keep(before, [...kept, "observedGeneration"]) : { ...before };
   const add = kept ? int32SumOf : sumOf;

@@ -191,7 +191,8 @@ function checkCriteria(
 }
 
 /** Terminal conditions and counters of a Job must not be reverted. */
-function checkKept(errors: FieldError[], { job, old, status, before, changed }: Change): void {
+function checkKept(errors: FieldError[], change: Change): void {
+  const { job, old, status, before, changed } = change;
   for (const type of ["Failed", "Complete", "FailureTarget"] as const) {
     if (hasJobCondition(old, type) && !hasJobCondition(job, type))
       errors.push(field.invalid(CONDITIONS, field.noValue, `cannot disable the terminal ${type}=True condition`));

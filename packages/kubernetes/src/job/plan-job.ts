@@ -187,10 +187,8 @@ function planPods(
   };
 }
 
-function freeIndexes(
-  { job, pods, active, completions = 0, succeededIndexes, failedIndexes }: JobView,
-  count: number,
-): number[] {
+function freeIndexes(view: JobView, count: number): number[] {
+  const { job, pods, active, completions = 0, succeededIndexes, failedIndexes } = view;
   const taken = replacesOnlyFailed(job) ? [...active, ...pods.filter(isTerminating)] : active;
   const busy = withIndexes(
     succeededIndexes,

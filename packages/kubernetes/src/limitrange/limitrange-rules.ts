@@ -105,7 +105,8 @@ const ONE = parseQuantity("1");
  * Checks the amounts of one resource against each other. The real server prints the minimum or maximum where a default
  * is wrong.
  */
-function checkBounds(at: string, name: string, { max, min, limit, request, ratio }: Bounds): FieldError[] {
+function checkBounds(at: string, name: string, bounds: Bounds): FieldError[] {
+  const { max, min, limit, request, ratio } = bounds;
   const errors: FieldError[] = [];
   const text = formatQuantity;
   const above = (

@@ -100,9 +100,10 @@ function checkAction(
   errors: FieldError[],
   at: string,
   name: (typeof HANDLERS)[number],
-  { exec, httpGet, tcpSocket, grpc, sleep }: Handler,
+  handler: Handler,
   grace: Grace,
 ): void {
+  const { exec, httpGet, tcpSocket, grpc, sleep } = handler;
   if (name === "exec") {
     if ((exec?.command ?? []).length === 0) errors.push(field.required(`${at}.command`));
   } else if (name === "httpGet") checkHttpGet(errors, at, httpGet ?? { port: 0 });

@@ -24,7 +24,8 @@ function hasSameValidation({ metadata, spec }: DeepReadonly<Pod>, sibling: DeepR
   );
 }
 
-function checkWrite({ object, oldObject, subresource, byController, settled, sibling }: Review<Pod>): FieldError[] {
+function checkWrite(review: Review<Pod>): FieldError[] {
+  const { object, oldObject, subresource, byController, settled, sibling } = review;
   if (!oldObject) return sibling && hasSameValidation(object, sibling) ? [] : checkNewPod(object);
   if (subresource === "ephemeralcontainers") return checkEphemeralContainersUpdate(object, oldObject);
   return subresource === "resize"

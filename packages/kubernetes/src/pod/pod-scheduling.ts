@@ -63,18 +63,8 @@ function checkPodAffinity(
   }
 }
 
-function checkPodAffinityTerm(
-  errors: FieldError[],
-  at: string,
-  {
-    labelSelector,
-    namespaceSelector,
-    namespaces,
-    matchLabelKeys,
-    mismatchLabelKeys,
-    topologyKey = "",
-  }: Read<PodAffinityTerm>,
-): void {
+function checkPodAffinityTerm(errors: FieldError[], at: string, read: Read<PodAffinityTerm>): void {
+  const { labelSelector, namespaceSelector, namespaces, matchLabelKeys, mismatchLabelKeys, topologyKey = "" } = read;
   errors.push(
     ...checkSelector(`${at}.labelSelector`, labelSelector),
     ...checkSelector(`${at}.namespaceSelector`, namespaceSelector),
@@ -192,10 +182,8 @@ interface AnyToleration {
   readonly tolerationSeconds?: number;
 }
 
-export function checkToleration(
-  at: string,
-  { key = "", operator = "", value = "", effect = "", tolerationSeconds }: AnyToleration,
-): FieldError[] {
+export function checkToleration(at: string, toleration: AnyToleration): FieldError[] {
+  const { key = "", operator = "", value = "", effect = "", tolerationSeconds } = toleration;
   const errors: FieldError[] = key === "" ? [] : checkText(`${at}.key`, key, labelKeyProblems);
   if (key === "" && operator !== "Exists")
     errors.push(

@@ -53,13 +53,8 @@ const WORDS: PodWords = {
   failed: (verb, _pod, _owner, why) => `Error ${verb === "create" ? "creating" : "deleting"}: ${why}`,
 };
 
-export function createPodWriter({
-  client,
-  expectations,
-  events,
-  words = WORDS,
-  hasFixedNames = false,
-}: PodWriterOptions): PodWriter {
+export function createPodWriter(options: PodWriterOptions): PodWriter {
+  const { client, expectations, events, words = WORDS, hasFixedNames = false } = options;
   const idOf = ({ cluster, object }: PodOwner): { cluster: string; uid: string } => ({
     cluster,
     uid: object.metadata.uid ?? "",

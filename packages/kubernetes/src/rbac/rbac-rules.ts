@@ -44,11 +44,8 @@ export function checkRules(
   return (rules ?? []).flatMap((rule, index) => checkRule(`rules[${index}]`, rule, isNamespaced));
 }
 
-function checkRule(
-  at: string,
-  { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] }: Sent<PolicyRule>,
-  isNamespaced: boolean,
-): FieldError[] {
+function checkRule(at: string, sent: Sent<PolicyRule>, isNamespaced: boolean): FieldError[] {
+  const { verbs = [], apiGroups = [], resources = [], resourceNames = [], nonResourceURLs = [] } = sent;
   const errors = verbs.length === 0 ? [field.required(`${at}.verbs`, "verbs must contain at least one value")] : [];
   if (nonResourceURLs.length > 0) {
     if (isNamespaced)

@@ -54,8 +54,9 @@ export function createReplicaSetController(deps: WorkloadDependencies): Controll
 /** The controller of a kind that runs replicas of one template. */
 export function createReplicasController<T extends KubernetesObject>(
   deps: WorkloadDependencies,
-  { name, kind, component, asReplicaSet, countsTerminating }: ReplicasKind<T>,
+  given: ReplicasKind<T>,
 ): Controller<ObjectKey> {
+  const { name, kind, component, asReplicaSet, countsTerminating } = given;
   const { client, informers, clock, random } = deps;
   const pods = informers.of(Pod);
   const replicaSets = informers.of(ReplicaSet);

@@ -25,7 +25,8 @@ function checkOverhead({ overhead }: DeepReadonly<RuntimeClass>): FieldError[] {
 const TOLERATIONS = "scheduling.tolerations";
 
 /** A toleration as the real server's Go type, which has no JSON names. */
-function shown({ key = "", operator, value = "", effect, tolerationSeconds }: DeepReadonly<Toleration>): unknown {
+function shown(toleration: DeepReadonly<Toleration>): unknown {
+  const { key = "", operator, value = "", effect, tolerationSeconds } = toleration;
   return {
     Key: key,
     Operator: operator ?? "",

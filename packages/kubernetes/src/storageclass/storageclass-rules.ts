@@ -16,13 +16,8 @@ const MAX_PARAMETER_BYTES = 256 * 1024;
 const RECLAIM_POLICIES = ["Delete", "Retain"];
 const BINDING_MODES = ["Immediate", "WaitForFirstConsumer"];
 
-function checkClass({
-  provisioner = "",
-  parameters = {},
-  reclaimPolicy,
-  volumeBindingMode,
-  allowedTopologies = [],
-}: Sent<StorageClass>): FieldError[] {
+function checkClass(sent: Sent<StorageClass>): FieldError[] {
+  const { provisioner = "", parameters = {}, reclaimPolicy, volumeBindingMode, allowedTopologies = [] } = sent;
   const errors =
     provisioner === ""
       ? [field.required("provisioner")]

@@ -51,7 +51,8 @@ export function createScales(client: Client): Scales {
     return resolver;
   }
 
-  async function pathOf({ cluster, apiVersion, kind, namespace, name }: ScaleTarget): Promise<string> {
+  async function pathOf(target: ScaleTarget): Promise<string> {
+    const { cluster, apiVersion, kind, namespace, name } = target;
     const { plural } = await resolverOf(cluster).resolve({ apiVersion, kind });
     const { group, version } = parseApiVersion(apiVersion);
     return `/${group ? "apis" : "api"}/${formatApiVersion(group, version)}/namespaces/${namespace}/${plural}/${encodeURIComponent(name)}/scale`;

@@ -83,7 +83,8 @@ function withDatedTaints(cluster: Read, { oldObject, nowMs }: Review<ManagedClus
 const idOf = ({ key, value = "", effect }: ReadTaint): string => JSON.stringify([key, value, effect]);
 const instantOf = (time: string | null | undefined): number | undefined => (time ? Date.parse(time) : undefined);
 
-function check({ object, oldObject, allows, read, user }: Review<ManagedCluster>, refuse: Rejections): void {
+function check(review: Review<ManagedCluster>, refuse: Rejections): void {
+  const { object, oldObject, allows, read, user } = review;
   const { name } = object.metadata;
   const problems = problemsOf(object, oldObject === undefined);
   if (problems.length > 0) throw refuse.badRequest(problems.toSorted().join("\n"));

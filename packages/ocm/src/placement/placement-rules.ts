@@ -59,13 +59,8 @@ const PRIORITIZERS = ["Balance", "Steady", "ResourceAllocatableCPU", "ResourceAl
 const MAX_CHECKED = 100;
 const misconfigured = (at: string, why: string): string => `${at}: ${why}; the Placement will be misconfigured`;
 
-function misconfigurations({
-  predicates = [],
-  decisionStrategy,
-  prioritizerPolicy,
-  tolerations = [],
-  numberOfClusters,
-}: Spec): string[] {
+function misconfigurations(given: Spec): string[] {
+  const { predicates = [], decisionStrategy, prioritizerPolicy, tolerations = [], numberOfClusters } = given;
   const { mode = "Additive", configurations = [] } = prioritizerPolicy ?? {};
   const { decisionGroups = [] } = decisionStrategy?.groupStrategy ?? {};
   return [

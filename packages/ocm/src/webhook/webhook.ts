@@ -44,10 +44,8 @@ export interface OcmRules<T> {
   warnings?(review: Review<T>): readonly string[];
 }
 
-export function ocmAdmission<T extends KubernetesObject>(
-  kind: Kind<T>,
-  { validator, complete, check, canonical, warnings }: OcmRules<T>,
-): Admission<T> {
+export function ocmAdmission<T extends KubernetesObject>(kind: Kind<T>, rules: OcmRules<T>): Admission<T> {
+  const { validator, complete, check, canonical, warnings } = rules;
   const refuse = rejectionsOf(validator);
   return {
     name: `${kind.kind}Rules`,

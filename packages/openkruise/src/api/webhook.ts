@@ -30,10 +30,8 @@ interface KruiseRules<T> {
   prepare?(review: Review<T>): Read<T>;
 }
 
-export function kruiseAdmission<T extends KubernetesObject>(
-  kind: Kind<T>,
-  { name, code, tables, open = {}, complete, check, prepare }: KruiseRules<T>,
-): Admission<T> {
+export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, rules: KruiseRules<T>): Admission<T> {
+  const { name, code, tables, open = {}, complete, check, prepare } = rules;
   const [someTable] = Object.values(tables);
   const reads = (review: Review<T>): Read<T> => {
     const table = tables[versionOf(review.object)];

@@ -116,8 +116,9 @@ function prepare(
   { release }: BatchInput,
   status: BatchStatus,
   canary: CanaryStatus,
-  { object, replicas, stableRevision, updateRevision, updated }: ReleasedWorkload,
+  workload: ReleasedWorkload,
 ): BatchPlan {
+  const { object, replicas, stableRevision, updateRevision, updated } = workload;
   status.phase = "Progressing";
   status.stableRevision = stableRevision;
   status.updateRevision = updateRevision;

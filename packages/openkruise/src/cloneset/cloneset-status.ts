@@ -45,7 +45,8 @@ export interface StatusInput {
   nowMs: number;
 }
 
-export function planStatus({ cloneSet, pods, revisions, labelSelector, failures, nowMs }: StatusInput): CloneSetStatus {
+export function planStatus(input: StatusInput): CloneSetStatus {
+  const { cloneSet, pods, revisions, labelSelector, failures, nowMs } = input;
   const { spec, metadata } = cloneSet;
   const replicas = spec.replicas ?? 1;
   const minReadySeconds = spec.minReadySeconds ?? 0;

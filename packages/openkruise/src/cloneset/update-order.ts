@@ -41,14 +41,8 @@ export interface Choice {
 }
 
 /** The pods to update now: at most the planned number, and no more unavailable ones than the budget allows. */
-export function choosePodsToUpdate({
-  cloneSet,
-  pods,
-  updateRevision,
-  targetRevision,
-  diff,
-  nowMs,
-}: Choice): ReadonlyPod[] {
+export function choosePodsToUpdate(choice: Choice): ReadonlyPod[] {
+  const { cloneSet, pods, updateRevision, targetRevision, diff, nowMs } = choice;
   const available = (pod: ReadonlyPod): boolean => isPodAvailable(pod, cloneSet.spec.minReadySeconds ?? 0, nowMs);
   const returns = diff.updateNum < 0;
   const candidates = pods.filter((pod) => hasRevision(pod, updateRevision) === returns && isFree(pod));

@@ -33,8 +33,9 @@ export interface ObservedShare {
 export function splitByObserved(
   shares: readonly Share[],
   partition: IntOrPercent,
-  { order, counter, rounding, digest, partitionOf }: ObservedPartition,
+  given: ObservedPartition,
 ): ObservedShare[] {
+  const { order, counter, rounding, digest, partitionOf } = given;
   const isKnown = shares.map(({ observed }) => isObject(observed) && typeof observed[counter] === "number");
   const sizes = shares.map(({ observed }) => (isObject(observed) ? Math.max(0, countOf(observed[counter])) : 0));
   const split = splitStage(shares, {

@@ -25,10 +25,8 @@ export interface StageOptions {
 }
 
 /** By share: the number of pods that the stage updates. */
-export function splitStage(
-  shares: readonly Share[],
-  { sizes, partition, order, rounding = "ceil", partitionBefore, updatedBy }: StageOptions,
-): number[] {
+export function splitStage(shares: readonly Share[], options: StageOptions): number[] {
+  const { sizes, partition, order, rounding = "ceil", partitionBefore, updatedBy } = options;
   const total = sumOf(sizes);
   const kept = keptPods(partition, total, rounding);
   const hasBegun = shares.some(({ copy }) => copy !== undefined);

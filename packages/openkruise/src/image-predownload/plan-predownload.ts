@@ -86,12 +86,8 @@ function changedImages(earlier: readonly ReadonlyRevision[], update: ReadonlyRev
   return images;
 }
 
-function makeJob(
-  { kind, workload, selector, template, hash }: UpdateView,
-  update: ReadonlyRevision,
-  container: string,
-  image: string,
-): ReadonlyPullJob {
+function makeJob(view: UpdateView, update: ReadonlyRevision, container: string, image: string): ReadonlyPullJob {
+  const { kind, workload, selector, template, hash } = view;
   const { annotations = {}, namespace } = workload.metadata;
   const labels = { ...template.metadata?.labels, [CONTROLLER_REVISION_HASH_LABEL]: hash };
   const secrets = template.spec?.imagePullSecrets?.map(({ name = "" }) => name) ?? [];

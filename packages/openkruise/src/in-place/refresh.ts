@@ -91,13 +91,14 @@ const hasNextBatch = ({
 }: UpdateState): boolean =>
   hasKeys(nextContainerImages) || hasKeys(nextContainerRefMetadata) || hasKeys(nextContainerResources);
 
-function nextSpec({
-  revision,
-  nextContainerImages = {},
-  nextContainerRefMetadata = {},
-  nextContainerResources = {},
-  updateEnvFromMetadata = false,
-}: UpdateState) {
+function nextSpec(state: UpdateState) {
+  const {
+    revision,
+    nextContainerImages = {},
+    nextContainerRefMetadata = {},
+    nextContainerResources = {},
+    updateEnvFromMetadata = false,
+  } = state;
   return {
     revision,
     containerImages: nextContainerImages,

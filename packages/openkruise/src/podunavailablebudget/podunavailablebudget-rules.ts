@@ -58,10 +58,8 @@ function checkAnnotations(errors: FieldError[], annotations: Readonly<Record<str
 const isInt32 = (text: string): boolean =>
   /^[+-]?\d+$/.test(text) && Number(text) < 2 ** 31 && Number(text) >= -(2 ** 31);
 
-function checkSpec(
-  errors: FieldError[],
-  { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector }: Spec,
-): void {
+function checkSpec(errors: FieldError[], given: Spec): void {
+  const { selector, targetRef, maxUnavailable, minAvailable, ignoredPodSelector } = given;
   const bound = "spec.selector, targetRef";
   if (!selector && !targetRef)
     errors.push(field.required(bound, "no selector or targetRef defined in PodUnavailableBudget"));

@@ -32,7 +32,8 @@ export interface BudgetPlan {
 }
 
 /** Throws `TerminalError` if the budget's amount is invalid. */
-export function planBudgetStatus({ budget, pods, expected, gates, nowMs }: BudgetInput): BudgetPlan {
+export function planBudgetStatus(input: BudgetInput): BudgetPlan {
+  const { budget, pods, expected, gates, nowMs } = input;
   const { disruptedPods = {}, unavailablePods = {} } = budget.status ?? {};
   const disrupted: Record<string, string> = {};
   const unavailable: Record<string, string> = {};

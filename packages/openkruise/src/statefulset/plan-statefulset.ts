@@ -38,8 +38,10 @@ export interface StatefulPlan {
   ending?: Ending;
 }
 
-export const changesNothing = ({ createClaims, changeClaims, create, change, remove }: StatefulPlan): boolean =>
-  createClaims.length + changeClaims.length + create.length + change.length + remove.length === 0;
+export const changesNothing = (plan: StatefulPlan): boolean => {
+  const { createClaims, changeClaims, create, change, remove } = plan;
+  return createClaims.length + changeClaims.length + create.length + change.length + remove.length === 0;
+};
 
 export function planStatefulSet(input: PassInput, facts: StatusFacts): StatefulPlan {
   const pass = startPass(input);

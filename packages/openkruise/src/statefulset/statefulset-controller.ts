@@ -155,7 +155,8 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
     forget: (key) => statusDelay.settled(idOfKey(key)),
   });
 
-  function planPass({ set, key, owner, pods: ours, revisions }: View): StatefulPlan {
+  function planPass(view: View): StatefulPlan {
+    const { set, key, owner, pods: ours, revisions } = view;
     const { cluster, namespace } = key;
     return planStatefulSet(
       {
@@ -204,7 +205,8 @@ export function createAdvancedStatefulSetController(deps: KruiseDependencies): C
     if (written) statusSeen.wrote(owner, written);
   }
 
-  async function pruneHistory({ set, owner, pods: ours, revisions, signal }: View): Promise<void> {
+  async function pruneHistory(view: View): Promise<void> {
+    const { set, owner, pods: ours, revisions, signal } = view;
     const used = new Set([revisions.current.metadata.name, revisions.update.metadata.name, ...ours.map(revisionOf)]);
     const unused = planHistory(history.of(owner), set.spec.revisionHistoryLimit, ({ metadata }) =>
       used.has(metadata.name),

@@ -81,11 +81,8 @@ export function planUpdates(input: UpdateInput): SubsetChange[] {
   });
 }
 
-function planUpdate(
-  { deployment, template, replicas, partitions, revision }: UpdateInput,
-  subset: ExistingSubset,
-  patch: string,
-): SubsetChange {
+function planUpdate(input: UpdateInput, subset: ExistingSubset, patch: string): SubsetChange {
+  const { deployment, template, replicas, partitions, revision } = input;
   const { name, workload, pods } = subset;
   const demand = { name, revision, replicas: replicas.get(name) ?? 0, partition: partitions.get(name) ?? 0 };
   const isRight =

@@ -132,10 +132,11 @@ export function createUnitedDeploymentController(deps: WorkloadDependencies): Co
 
   /** Writes the status of a settled deployment, or deletes old revisions; returns how long the status has to wait. */
   async function settle(
-    { deployment, key, owner, revision, revisions, signal }: Target,
+    target: Target,
     status: UnitedDeploymentStatus,
     stored: UnitedDeploymentStatus | undefined,
   ): Promise<number> {
+    const { deployment, key, owner, revision, revisions, signal } = target;
     if (equalJson(status, stored)) {
       statusDelay.settled(idOfKey(key));
       const inUse = new Set([revisions.current.metadata.name, revision, status.currentRevision]);

@@ -56,11 +56,12 @@ export function planSubsetStatuses(
 }
 
 function countSubset(
-  { spread, replicas, nowMs, events, waitsMs }: StatusContext,
+  context: StatusContext,
   subset: Subset,
   pods: readonly ReadonlyPod[],
   old: SubsetStatus | undefined,
 ): SubsetStatus | undefined {
+  const { spread, replicas, nowMs, events, waitsMs } = context;
   const limit = limitOf(subset, replicas);
   if (limit === undefined) return undefined;
   const { namespace = "" } = spread.metadata;

@@ -56,9 +56,10 @@ interface BootstrapOptions {
  */
 export async function withBootstrap(
   { cluster, certificateSeconds }: AgentRunOptions,
-  { kubeconfig, member, store, open, log }: BootstrapOptions,
+  options: BootstrapOptions,
   signal: AbortSignal,
 ): Promise<HubAccess> {
+  const { kubeconfig, member, store, open, log } = options;
   const config = await loadKubeconfig(kubeconfig);
   const connection = await connectionOf(config);
   const address = addressOf(config, connection);

@@ -128,10 +128,8 @@ interface Service {
   leadership: Leadership | undefined;
 }
 
-async function serve(
-  { options, member, metrics, report, log, leadership }: Service,
-  signal: AbortSignal,
-): Promise<void> {
+async function serve(service: Service, signal: AbortSignal): Promise<void> {
+  const { options, member, metrics, report, log, leadership } = service;
   const { cluster } = options;
   const { id, store } = member;
   const fenced = (transport: Transport): Transport => (leadership ? fenceTransport(transport, leadership) : transport);

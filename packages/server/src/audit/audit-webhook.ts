@@ -35,17 +35,18 @@ const MAX_BATCH_CHARACTERS = 10 * 1024 * 1024;
 /** How long the last batches may take when the process stops. */
 const CLOSE_MS = 10_000;
 
-export function createAuditWebhook({
-  post,
-  lost,
-  clock,
-  maxBufferedCharacters = MAX_PENDING_CHARACTERS,
-  bufferSize = BUFFER_SIZE,
-  maxBatch = MAX_BATCH,
-  maxWaitMs = MAX_WAIT_MS,
-  retries = RETRIES,
-  backoffMs = BACKOFF_MS,
-}: AuditWebhookOptions): AuditBackend {
+export function createAuditWebhook(options: AuditWebhookOptions): AuditBackend {
+  const {
+    post,
+    lost,
+    clock,
+    maxBufferedCharacters = MAX_PENDING_CHARACTERS,
+    bufferSize = BUFFER_SIZE,
+    maxBatch = MAX_BATCH,
+    maxWaitMs = MAX_WAIT_MS,
+    retries = RETRIES,
+    backoffMs = BACKOFF_MS,
+  } = options;
   let buffer: string[] = [];
   let bufferedCharacters = 0;
   let timer: Timer | undefined;

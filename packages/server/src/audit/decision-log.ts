@@ -40,13 +40,8 @@ export interface DecisionLogOptions {
   onDecision?: ((line: AuditLine) => void) | undefined;
 }
 
-export function createDecisionLog({
-  path,
-  maxDecisions = MAX_DECISIONS,
-  clock,
-  log,
-  onDecision,
-}: DecisionLogOptions): DecisionLog {
+export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
+  const { path, maxDecisions = MAX_DECISIONS, clock, log, onDecision } = options;
   /** As JSON, which takes a third of the memory; by name, oldest first. */
   let records = new Map<string, string>();
   let last = { ms: 0, count: 0 };

@@ -21,11 +21,8 @@ const PROTOCOL = "v5.channel.k8s.io";
 const OPEN_MS = 10_000;
 
 /** Messages are those of Kubernetes: the first byte is the channel. Channel 3 carries the result. */
-export async function openExec(
-  socket: Duplex,
-  head: Buffer,
-  { viewer, query, ended, clock, closed }: ExecOptions,
-): Promise<() => void> {
+export async function openExec(socket: Duplex, head: Buffer, options: ExecOptions): Promise<() => void> {
+  const { viewer, query, ended, clock, closed } = options;
   const createWebSocket = await loadWebSockets();
   const stop = new AbortController();
   let member: ReturnType<typeof createWebSocket> | undefined;

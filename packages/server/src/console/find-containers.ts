@@ -40,13 +40,8 @@ export const podPath = (namespace: string, name?: string, subresource?: string):
     ...defined({ name, subresource }),
   });
 
-export function createContainerFinder({
-  client,
-  ref,
-  pod: wantedPod,
-  container: wantedContainer,
-  signal,
-}: FinderOptions): (member: string) => Promise<FoundContainers> {
+export function createContainerFinder(options: FinderOptions): (member: string) => Promise<FoundContainers> {
+  const { client, ref, pod: wantedPod, container: wantedContainer, signal } = options;
   const kinds = createKindResolver({ client, cluster: HUB });
 
   /** Undefined when it does not exist. */

@@ -35,7 +35,8 @@ const REFRESH_MS = 20_000;
 const DOCTOR_MS = 30_000;
 const MAX_FINDINGS = 500;
 
-export function createFindings({ hub, feed, data, clock, log }: FindingsOptions): Findings {
+export function createFindings(options: FindingsOptions): Findings {
+  const { hub, feed, data, clock, log } = options;
   const listeners = new Set<(message: FindingsMessage) => void>();
   const closing = new AbortController();
   const asking = { client: hub.client, clock, signal: closing.signal };

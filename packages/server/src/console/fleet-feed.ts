@@ -56,7 +56,8 @@ const COMPRESS_FROM_BYTES = 16 * 1024;
 
 type Binding = DeepReadonly<ResourceBinding>;
 
-export function createFleetFeed({ client, scope, summaries, clock, log }: FleetFeedOptions): FleetFeed {
+export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
+  const { client, scope, summaries, clock, log } = options;
   const isHidden = (kind: Kind): boolean => scope.hidden.includes(kind.plural);
   const hub = createInformers({ client, clock, log, scope: { cluster: HUB } });
   /** Rights in some namespaces: one watch in each. */

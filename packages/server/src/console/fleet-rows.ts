@@ -74,7 +74,8 @@ export interface RowInput {
   nowMs: number;
 }
 
-export function workloadRow({ binding, policy, isReady, liveCopy, problem, nowMs }: RowInput): WorkloadRow {
+export function workloadRow(input: RowInput): WorkloadRow {
+  const { binding, policy, isReady, liveCopy, problem, nowMs } = input;
   const { spec, status } = binding;
   const { apiVersion, kind, name, namespace = "" } = spec.resource;
   const conditions = status?.conditions ?? [];

@@ -93,7 +93,8 @@ interface CopyInput {
   isReady: boolean;
 }
 
-function copyRow({ member, copy, report, work, target, newest, isReady }: CopyInput): CopyRow {
+function copyRow(input: CopyInput): CopyRow {
+  const { member, copy, report, work, target, newest, isReady } = input;
   const reported = isObject(report?.status) ? report.status : {};
   const status = copy?.object ? objectAt(copy.object, "status") : reported;
   const spec = copy?.object ? objectAt(copy.object, "spec") : {};

@@ -20,11 +20,8 @@ export interface TopicContext {
   log: Log;
 }
 
-export async function openTopic(
-  topic: Topic,
-  { sub, view, client, output, fail, clock, log }: TopicContext,
-  signal: AbortSignal,
-): Promise<void> {
+export async function openTopic(topic: Topic, context: TopicContext, signal: AbortSignal): Promise<void> {
+  const { sub, view, client, output, fail, clock, log } = context;
   // A topic may still await an answer when it is closed.
   const offer: PageOutput["offer"] = (...message) => {
     if (!signal.aborted) output.offer(...message);

@@ -54,7 +54,8 @@ interface Kept extends Session {
   ending: AbortController;
 }
 
-export function createSessions({ clock, random, idleMs, maxOfUser, onLeft }: SessionsOptions): Sessions {
+export function createSessions(options: SessionsOptions): Sessions {
+  const { clock, random, idleMs, maxOfUser, onLeft } = options;
   const codes = new Map<string, number>();
   /** By the hash of the id, so that a lookup takes the same time whatever the id is. */
   const sessions = new Map<string, Kept>();

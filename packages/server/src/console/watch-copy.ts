@@ -33,7 +33,8 @@ interface CopyOptions {
   changed(): void;
 }
 
-export function watchCopy(member: string, { client, clock, log, ref, kind, changed }: CopyOptions): MemberCopy {
+export function watchCopy(member: string, options: CopyOptions): MemberCopy {
+  const { client, clock, log, ref, kind, changed } = options;
   const namespace = ref.namespace || undefined;
   const shared = { client, clock, log, member };
   let selector = "";

@@ -21,7 +21,8 @@ export interface KeepCertificatesOptions {
 }
 
 /** Checks periodically until the returned function is called. */
-export function keepCertificates({ current, ensure, use, clock, log }: KeepCertificatesOptions): () => void {
+export function keepCertificates(options: KeepCertificatesOptions): () => void {
+  const { current, ensure, use, clock, log } = options;
   const authorityEndsMs = new X509Certificate(current.authority.certificate).validToDate.getTime();
   let serving = current.serving.certificate;
   let isStopped = false;

@@ -41,7 +41,8 @@ export function planTrust(files: readonly OwnedFile[], user: number): TrustPlan 
   return { tightened: files.filter(({ mode, isLink, isShared }) => !isLink && !isShared && (mode & OF_OTHERS) !== 0) };
 }
 
-function reasonAgainst({ owner, mode, isDirectory, isLink, isShared }: OwnedFile, user: number): string | undefined {
+function reasonAgainst(file: OwnedFile, user: number): string | undefined {
+  const { owner, mode, isDirectory, isLink, isShared } = file;
   // The system's administrator may read and write everything anyway.
   if (owner !== user && owner !== ROOT) return "it belongs to another user";
   const isWritable = !isLink && (mode & WRITABLE_BY_OTHERS) !== 0;

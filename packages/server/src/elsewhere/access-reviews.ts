@@ -73,7 +73,7 @@ export function createAccessReviews(client: Client, clock: Clock): AccessReviews
 }
 
 /** Without selectors: roles know none, and what is allowed without them is allowed with them. */
-const attributesOf = (
-  verb: string,
-  { group, version, resource, subresource, namespace, name }: NonNullable<Question["resource"]>,
-) => ({ verb, group, version, resource, subresource, namespace, name });
+const attributesOf = (verb: string, given: NonNullable<Question["resource"]>) => {
+  const { group, version, resource, subresource, namespace, name } = given;
+  return { verb, group, version, resource, subresource, namespace, name };
+};

@@ -57,7 +57,8 @@ interface Asked {
   signal: AbortSignal;
 }
 
-function ask(transport: Transport, { method, path, headers, body, user, signal }: Asked): Promise<RawResponse> {
+function ask(transport: Transport, asked: Asked): Promise<RawResponse> {
+  const { method, path, headers, body, user, signal } = asked;
   const sent = Object.fromEntries(
     SENT_HEADERS.flatMap((name) => {
       const value = headers[name];

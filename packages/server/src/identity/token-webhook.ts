@@ -34,13 +34,8 @@ const MAX_CALLS = 32;
 const MAX_WAITING = 1_024;
 const TIMEOUT_MS = 10_000;
 
-export function createTokenWebhook({
-  post,
-  reservedGroups,
-  cacheMs = CACHE_MS,
-  clock,
-  log,
-}: TokenWebhookOptions): ExternalTokens {
+export function createTokenWebhook(options: TokenWebhookOptions): ExternalTokens {
+  const { post, reservedGroups, cacheMs = CACHE_MS, clock, log } = options;
   const known = new Map<string, Remembered>();
   const unknown = new Map<string, Remembered>();
   const asking = new Map<string, Promise<Outcome>>();

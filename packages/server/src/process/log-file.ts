@@ -35,15 +35,16 @@ const MAX_PENDING_CHARACTERS = 4 * 1024 * 1024;
 /** Each write opens the file, because it may have been moved. Lines of a busy process wait this long for others. */
 const BATCH_MS = 50;
 
-export function openLogFile({
-  path,
-  maxBytes = MAX_BYTES,
-  kept = KEPT,
-  maxAge,
-  maxPendingCharacters = MAX_PENDING_CHARACTERS,
-  onProblem,
-  onLost,
-}: LogFileOptions): LogFile {
+export function openLogFile(options: LogFileOptions): LogFile {
+  const {
+    path,
+    maxBytes = MAX_BYTES,
+    kept = KEPT,
+    maxAge,
+    maxPendingCharacters = MAX_PENDING_CHARACTERS,
+    onProblem,
+    onLost,
+  } = options;
   let pending: string[] = [];
   let pendingCharacters = 0;
   let writing: Promise<void> | undefined;

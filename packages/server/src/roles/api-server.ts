@@ -203,10 +203,11 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
 
 /** The kinds and objects of the logical clusters; some kinds are answered by what other parts add. */
 function createHubProfiles(
-  { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig, port }: HubApiServerOptions,
+  options: HubApiServerOptions,
   decisions: ProfileOptions["decisions"],
   extensions: () => HubExtensions,
 ): ReturnType<typeof createProfiles> {
+  const { clock, nodes, rootCertificate = "", frontProxy, clusterKubeconfig, port } = options;
   return createProfiles({
     decisions,
     rootCertificate,
@@ -284,11 +285,12 @@ function extensionPoints(
 
 /** The controllers that every logical cluster has. */
 function createSystemManager(
-  { clock, random, log, authority, rootCertificate = "" }: HubApiServerOptions,
+  options: HubApiServerOptions,
   server: ApiServer,
   connect: HubApiServer["connect"],
   isPublishedElsewhere: () => boolean,
 ): { manager: Manager; stop(): Promise<void> } {
+  const { clock, random, log, authority, rootCertificate = "" } = options;
   // Their writes carry the field manager of Kubernetes' own controllers.
   const client = connect("system-controllers", "kube-controller-manager");
   const informers = createInformers({ client, clock, random, log, scope: { cluster: "*" } });

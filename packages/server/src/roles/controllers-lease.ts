@@ -25,10 +25,8 @@ export interface UnelectedOptions {
 }
 
 /** Renews the Lease of controllers that run without an election, so that clients know that they run. */
-export async function renewUnelected(
-  { client, clock, log, identity, lease }: UnelectedOptions,
-  signal: AbortSignal,
-): Promise<void> {
+export async function renewUnelected(options: UnelectedOptions, signal: AbortSignal): Promise<void> {
+  const { client, clock, log, identity, lease } = options;
   const { cluster, namespace, name } = lease;
   while (!signal.aborted) {
     const spec = {

@@ -33,7 +33,8 @@ export interface HubAccess extends Part {
   stop(): Promise<void>;
 }
 
-export function createHubAccess({ hub, api, isMember, clock, random, log }: HubAccessOptions): HubAccess {
+export function createHubAccess(options: HubAccessOptions): HubAccess {
+  const { hub, api, isMember, clock, random, log } = options;
   const client = api.connect("system", "flotilla-system");
   const informers = createInformers({ client, clock, random, log, scope: { cluster: hub } });
   const memberInformers = createInformers({ client, clock, random, log, scope: { cluster: "*", where: isMember } });

@@ -46,19 +46,20 @@ export interface HubMetrics extends Part {
   start(signal: AbortSignal): void;
 }
 
-export function createHubMetrics({
-  hub,
-  monitoring,
-  writeInterpreterMetrics,
-  templates,
-  membership,
-  store,
-  informers,
-  simulated,
-  decisions,
-  managers,
-  lanes,
-}: HubMetricsOptions): HubMetrics {
+export function createHubMetrics(options: HubMetricsOptions): HubMetrics {
+  const {
+    hub,
+    monitoring,
+    writeInterpreterMetrics,
+    templates,
+    membership,
+    store,
+    informers,
+    simulated,
+    decisions,
+    managers,
+    lanes,
+  } = options;
   const clusters = informers.of(Cluster);
 
   /** An external member reports which kinds it serves. */

@@ -39,19 +39,20 @@ export interface MemberControllers extends Part {
   simulation: Simulation;
 }
 
-export function createMemberControllers({
-  clusters: server,
-  client,
-  informers,
-  clock,
-  random,
-  log,
-  events,
-  haveNodes,
-  runsKruise,
-  gates,
-  times,
-}: MemberControllersOptions): MemberControllers {
+export function createMemberControllers(options: MemberControllersOptions): MemberControllers {
+  const {
+    clusters: server,
+    client,
+    informers,
+    clock,
+    random,
+    log,
+    events,
+    haveNodes,
+    runsKruise,
+    gates,
+    times,
+  } = options;
   // An empty cluster waits for external controllers, and a cluster with its own controllers is left to them.
   const isForeign = (cluster: string): boolean => server.profileOf(cluster) === "empty";
   const componentLogs = createComponentLogs({

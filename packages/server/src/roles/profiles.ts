@@ -97,20 +97,21 @@ export interface ProfileOptions {
  * A kind is listed here only if its controller works; docs/compatibility.md lists what is missing. Objects that
  * controllers create in every namespace are built in, so that an empty cluster stores nothing.
  */
-export function createProfiles({
-  rootCertificate,
-  frontProxy,
-  startedOn,
-  port = () => DEFAULT_PORT,
-  clusterKubeconfig,
-  clusterProxy,
-  explanation,
-  decisions,
-  nodes = 0,
-  nowMs = 0,
-  metrics,
-  fleetMetrics,
-}: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+export function createProfiles(options: ProfileOptions): Record<"hub" | "member" | "member-bare" | "empty", Profile> {
+  const {
+    rootCertificate,
+    frontProxy,
+    startedOn,
+    port = () => DEFAULT_PORT,
+    clusterKubeconfig,
+    clusterProxy,
+    explanation,
+    decisions,
+    nodes = 0,
+    nowMs = 0,
+    metrics,
+    fleetMetrics,
+  } = options;
   const namespaces = (...given: (string | Namespace)[]): KubernetesObject[] =>
     given.flatMap((item) => {
       const namespace =

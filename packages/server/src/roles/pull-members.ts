@@ -40,17 +40,8 @@ export interface PullMembers extends Part {
   stop(): Promise<void>;
 }
 
-export function createPullMembers({
-  hub,
-  informers,
-  clientFor,
-  simulated,
-  origin,
-  times,
-  clock,
-  random,
-  log,
-}: PullMembersOptions): PullMembers {
+export function createPullMembers(options: PullMembersOptions): PullMembers {
+  const { hub, informers, clientFor, simulated, origin, times, clock, random, log } = options;
   const { client, isMember, memberFor } = simulated;
   // The id of a member that joined in this process is its name. A logical cluster that an external agent registered is
   // served only by that agent.

@@ -24,13 +24,8 @@ export interface SimulatedDeliveriesOptions {
   clock: Clock;
 }
 
-export function createSimulatedDeliveries({
-  client,
-  informers,
-  isMember,
-  isCut = () => false,
-  clock,
-}: SimulatedDeliveriesOptions): SimulatedDeliveries {
+export function createSimulatedDeliveries(options: SimulatedDeliveriesOptions): SimulatedDeliveries {
+  const { client, informers, isMember, isCut = () => false, clock } = options;
   const observer = createObserver(informers);
   const deliveries = new Map<string, Delivery>();
 

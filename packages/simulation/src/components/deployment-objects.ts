@@ -115,15 +115,7 @@ export const withLabels = ({ metadata, spec }: PodTemplateSpec, labels: Record<s
   spec,
 });
 
-export function podObject({
-  name,
-  namespace,
-  template,
-  owner,
-  index,
-  node,
-  time,
-}: {
+interface PodInput {
   name: string;
   namespace: string;
   template: PodTemplateSpec;
@@ -131,7 +123,10 @@ export function podObject({
   index: number;
   node: string;
   time: string;
-}): Pod {
+}
+
+export function podObject(input: PodInput): Pod {
+  const { name, namespace, template, owner, index, node, time } = input;
   const address = nodeAddress(index);
   const spec: PodSpec = {
     containers: [],

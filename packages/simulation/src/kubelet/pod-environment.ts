@@ -20,11 +20,12 @@ export interface EnvironmentDependencies {
 }
 
 export function environmentOf(
-  { clock, views, addresses, config, hashes }: EnvironmentDependencies,
+  deps: EnvironmentDependencies,
   pod: ReadonlyPod,
   node: DeepReadonly<Node>,
   cluster: string,
 ): Environment {
+  const { clock, views, addresses, config, hashes } = deps;
   const { namespace = "", uid = "" } = pod.metadata;
   return {
     nowMs: clock.now(),

@@ -33,7 +33,8 @@ export interface MemberNetworkOptions {
   log: Log;
 }
 
-export function createMemberNetwork({ hub, informers, isSimulated, events, log }: MemberNetworkOptions): MemberNetwork {
+export function createMemberNetwork(options: MemberNetworkOptions): MemberNetwork {
+  const { hub, informers, isSimulated, events, log } = options;
   const cut = new Set<string>();
   const listeners = new Set<(cluster: string, isCut: boolean) => void>();
   // Cluster and ManagedCluster represent the same member, so an annotation on one of them is enough.

@@ -48,13 +48,8 @@ export interface EvictionDependencies {
   events?: EventRecorder | undefined;
 }
 
-export function createNodeEvictionController({
-  client,
-  informers,
-  clock,
-  views,
-  events,
-}: EvictionDependencies): Controller<ObjectKey> {
+export function createNodeEvictionController(deps: EvictionDependencies): Controller<ObjectKey> {
+  const { client, informers, clock, views, events } = deps;
   const pods = informers.of(Pod);
   const nodes = informers.of(Node);
   const nodeOf = (cluster: string, { spec }: ReadonlyPod): ReadonlyNode | undefined =>

@@ -42,14 +42,8 @@ export interface LifecycleDependencies {
 /** The kubelet does not respond, and reports nothing about its pods. */
 export const isLost = (node: ReadonlyNode): boolean => faultOf(node) === "lost";
 
-export function createNodeLifecycleController({
-  client,
-  clock,
-  views,
-  times,
-  events,
-  isManagedElsewhere = () => false,
-}: LifecycleDependencies): Controller<ObjectKey> {
+export function createNodeLifecycleController(deps: LifecycleDependencies): Controller<ObjectKey> {
+  const { client, clock, views, times, events, isManagedElsewhere = () => false } = deps;
   const { gracePeriodMs } = { ...DEFAULT_NODE_TIMES, ...defined(times) };
   const waits = createWaits(clock);
 

@@ -27,14 +27,15 @@ export interface TestMemberOptions extends Pick<SimulationDependencies, "times" 
 
 export type TestMember = Awaited<ReturnType<typeof startTestMember>>;
 
-export async function startTestMember({
-  nodes = 3,
-  nodeOptions = {},
-  objects = [],
-  times = { startMs: 0, restartMs: 0, stopMs: 0 },
-  hashes,
-  bind,
-}: TestMemberOptions = {}) {
+export async function startTestMember(options: TestMemberOptions = {}) {
+  const {
+    nodes = 3,
+    nodeOptions = {},
+    objects = [],
+    times = { startMs: 0, restartMs: 0, stopMs: 0 },
+    hashes,
+    bind,
+  } = options;
   const clock = createFakeClock();
   const cache = await createCache(createMemoryEngine());
   const builtIns = [...kubernetesKinds, ...metricsKinds(() => simulation.metrics)];

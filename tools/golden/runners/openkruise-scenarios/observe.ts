@@ -62,7 +62,8 @@ function versionShown({ apiVersion, kind }: OwnerReference): string {
   return group.endsWith("kruise.io") ? apiVersionOf(kind) : apiVersion;
 }
 
-function showObject(kind: string, { apiVersion, metadata, spec, status, data, revision }: Seen): JsonObject {
+function showObject(kind: string, seen: Seen): JsonObject {
+  const { apiVersion, metadata, spec, status, data, revision } = seen;
   const { name = null, labels = null, annotations = null, generation = null, finalizers = null } = metadata;
   const common: JsonObject = {
     kind,

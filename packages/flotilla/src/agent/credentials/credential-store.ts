@@ -57,7 +57,8 @@ export function credentialsIn(file: (name: string) => string | undefined): HubCr
 }
 
 /** It references certificate and key as files in the same directory, as other agents that read it expect. */
-function kubeconfigBeside({ name, server, ca, proxyUrl, others }: HubAddress): string {
+function kubeconfigBeside(address: HubAddress): string {
+  const { name, server, ca, proxyUrl, others } = address;
   const document = {
     apiVersion: "v1",
     kind: "Config",

@@ -38,9 +38,10 @@ export interface CertificateRequestOptions {
 
 /** Rejects with `CertificateDeniedError` when it is denied or cannot be signed. */
 export async function requestCertificate(
-  { hub, client, identity, expirationSeconds, clock, random, log }: CertificateRequestOptions,
+  options: CertificateRequestOptions,
   signal: AbortSignal,
 ): Promise<{ cert: string; key: string }> {
+  const { hub, client, identity, expirationSeconds, clock, random, log } = options;
   await checkBound(client, hub, identity, signal);
   const { request, key } = makeRequest(identity);
   const made = await client.create(

@@ -24,9 +24,10 @@ export type RegistrationState = "made" | "known" | "unknown" | "untold";
  */
 export async function introduce(
   client: Client,
-  { hub, cluster, id, server, ca }: Introduction,
+  introduction: Introduction,
   signal: AbortSignal,
 ): Promise<RegistrationState> {
+  const { hub, cluster, id, server, ca } = introduction;
   const standing = await registrationStateOf(client, { hub, cluster, id }, signal);
   if (standing !== "unknown") return standing;
   const wanted: ManagedCluster = {

@@ -42,17 +42,8 @@ export interface ManagedClusterDependencies {
   clock: Clock;
 }
 
-export function createManagedClusterController({
-  hub,
-  client,
-  serves,
-  accessTo,
-  idOf,
-  prober,
-  changes,
-  rotation,
-  clock,
-}: ManagedClusterDependencies): Controller<ObjectKey> {
+export function createManagedClusterController(deps: ManagedClusterDependencies): Controller<ObjectKey> {
+  const { hub, client, serves, accessTo, idOf, prober, changes, rotation, clock } = deps;
   const trends = new Map<string, Trend>();
   /** When an agent last said that a member is available whose lease the hub took for expired. */
   const contradicted = new Map<string, number>();

@@ -57,8 +57,9 @@ export function planManagedStatus(cluster: Read, view: MemberView, nowMs: number
  */
 function factsOf(
   before: DeepReadonly<ManagedClusterStatus>,
-  { health, id, version = before.version?.kubernetes, nodes, claims }: MemberView,
+  view: MemberView,
 ): Partial<DeepReadonly<ManagedClusterStatus>> {
+  const { health, id, version = before.version?.kubernetes, nodes, claims } = view;
   if (health !== "ready") return {};
   return {
     ...defined({ version: version ? { ...before.version, kubernetes: version } : undefined }),

@@ -217,7 +217,8 @@ const FAILURES: Readonly<Record<string, string>> = {
   [STALE]: "the cluster does not report",
 };
 
-function rowProblems({ cluster, state, work, message, unhealthy = [] }: Row, nowMs: number): Problem[] {
+function rowProblems(row: Row, nowMs: number): Problem[] {
+  const { cluster, state, work, message, unhealthy = [] } = row;
   const advice = `run 'flotilla why manifestwork/${work} -n ${cluster}'`;
   const failure = Object.hasOwn(FAILURES, state) ? FAILURES[state] : undefined;
   if (failure !== undefined) {

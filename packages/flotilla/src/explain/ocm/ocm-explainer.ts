@@ -87,13 +87,8 @@ function problemsByCluster(found: readonly { cluster: string; problem: Problem }
   });
 }
 
-export function createOcmExplainer({
-  hub,
-  informers,
-  placements: sources,
-  views,
-  clock,
-}: OcmExplainerDependencies): OcmExplainer {
+export function createOcmExplainer(deps: OcmExplainerDependencies): OcmExplainer {
+  const { hub, informers, placements: sources, views, clock } = deps;
   const [placements, works, sets, clusters, decisions] = [
     informers.of(OcmPlacement),
     informers.of(ManifestWork),

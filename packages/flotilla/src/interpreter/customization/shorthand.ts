@@ -67,7 +67,8 @@ interface Written {
   before: DeepReadonly<Json> | undefined;
 }
 
-function convertRule(converted: Converted, { name, canonical, rule, usesPaths, before }: Written): void {
+function convertRule(converted: Converted, written: Written): void {
+  const { name, canonical, rule, usesPaths, before } = written;
   const { [name]: _, ...others } = converted.rules;
   if (name !== canonical && Object.hasOwn(others, canonical) && !equalJson(others[canonical], before)) {
     converted.errors.push(

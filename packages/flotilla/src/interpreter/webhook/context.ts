@@ -25,10 +25,8 @@ export interface Question {
 }
 
 /** `replicas` is always set: Karmada sends it, and a webhook may rely on it. */
-export function renderRequest(
-  uid: string,
-  { operation, object, observed, replicas = 0, items = [] }: Question,
-): Buffer {
+export function renderRequest(uid: string, question: Question): Buffer {
+  const { operation, object, observed, replicas = 0, items = [] } = question;
   const { namespace, name } = object.metadata;
   const request = {
     uid,

@@ -66,8 +66,9 @@ export function createHook(
   id: string,
   settings: DeepReadonly<ResourceInterpreterWebhook>,
   failurePolicy: FailurePolicy,
-  { clock, random, metrics, resolveService, connect = createWebhookConnection }: HookDependencies,
+  deps: HookDependencies,
 ): Hook {
+  const { clock, random, metrics, resolveService, connect = createWebhookConnection } = deps;
   const timeoutMs =
     Math.min(Math.max(settings.timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS, 1), MAX_TIMEOUT_SECONDS) * 1000;
   const turns = new Semaphore(MAX_CALLS_IN_FLIGHT, MAX_WAITING);

@@ -61,14 +61,8 @@ interface Served {
  */
 const MAX_REMEMBERED_KINDS = 8192;
 
-export function createWebhookLevel({
-  clock,
-  log,
-  random,
-  resolveService,
-  connect,
-  lower = knownLevels,
-}: WebhookLevelOptions): WebhookLevel {
+export function createWebhookLevel(options: WebhookLevelOptions): WebhookLevel {
+  const { clock, log, random, resolveService, connect, lower = knownLevels } = options;
   const configurations = new Map<string, readonly Hook[]>();
   /** Keyed by webhook id, which is stable across settings changes. */
   const metrics = new Map<string, HookMetrics>();

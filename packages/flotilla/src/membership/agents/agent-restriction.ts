@@ -133,7 +133,8 @@ function checkEvent({ cluster, object }: AgentWrite): string | undefined {
 }
 
 /** Only for itself; approvals and certificates are written by the hub. */
-function checkRequest({ cluster, object, operation, subresource, user }: AgentWrite): string | undefined {
+function checkRequest(write: AgentWrite): string | undefined {
+  const { cluster, object, operation, subresource, user } = write;
   const isOwn =
     operation === "CREATE" &&
     subresource === undefined &&

@@ -36,14 +36,8 @@ export interface ManagedNamespaceDependencies {
 
 const RECHECK_MS = 60_000;
 
-export function createManagedNamespaceController({
-  hub,
-  informers,
-  client,
-  memberFor,
-  origin,
-  clock,
-}: ManagedNamespaceDependencies): Controller<ObjectKey> {
+export function createManagedNamespaceController(deps: ManagedNamespaceDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, memberFor, origin, clock } = deps;
   const label = namespaceLabel(origin.hubHash);
   /** The namespaces, per cluster, for which it was last verified that no others carry the label. */
   const cleared = new Map<string, string>();

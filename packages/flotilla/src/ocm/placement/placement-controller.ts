@@ -45,16 +45,8 @@ export interface PlacementDependencies {
   meter?: PlacementMeter;
 }
 
-export function createPlacementController({
-  hub,
-  informers,
-  client,
-  events,
-  recorder,
-  clock,
-  sources,
-  meter,
-}: PlacementDependencies): Controller<ObjectKey> {
+export function createPlacementController(deps: PlacementDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, events, recorder, clock, sources, meter } = deps;
   const concerned = findConcerned({
     hub,
     placements: informers.of(OcmPlacement),

@@ -202,16 +202,16 @@ const keptCondition: NextCondition = {
   message: "The placement is misconfigured; the previously decided clusters are kept",
 };
 
-function satisfied(
-  { spec }: Placement,
-  {
-    bound,
-    eligible,
-    available,
-    chosen,
-    unscheduled,
-  }: { bound: number; eligible: readonly string[]; available: number; chosen: number; unscheduled: number },
-): NextCondition {
+interface Counted {
+  bound: number;
+  eligible: readonly string[];
+  available: number;
+  chosen: number;
+  unscheduled: number;
+}
+
+function satisfied({ spec }: Placement, counted: Counted): NextCondition {
+  const { bound, eligible, available, chosen, unscheduled } = counted;
   const not = (reason: string, message: string): NextCondition => ({
     type: "PlacementSatisfied",
     status: "False",

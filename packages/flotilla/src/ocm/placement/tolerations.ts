@@ -43,8 +43,9 @@ export function toleratedUntil(
 /** When a toleration of this taint expires; undefined if it does not match the taint. */
 function endOf(
   taint: DeepReadonly<ManagedClusterTaint>,
-  { key = "", operator = "Equal", value = "", effect = "", tolerationSeconds }: DeepReadonly<PlacementToleration>,
+  toleration: DeepReadonly<PlacementToleration>,
 ): number | undefined {
+  const { key = "", operator = "Equal", value = "", effect = "", tolerationSeconds } = toleration;
   if (effect !== "" && effect !== taint.effect) return undefined;
   if (key !== "" && key !== taint.key) return undefined;
   if (operator !== "Exists" && (operator !== "Equal" || value !== (taint.value ?? ""))) return undefined;

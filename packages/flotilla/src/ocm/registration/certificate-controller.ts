@@ -31,13 +31,8 @@ export interface CertificateDependencies {
 
 type Request = DeepReadonly<CertificateSigningRequest>;
 
-export function createCertificateController({
-  hub,
-  informers,
-  client,
-  events,
-  trustedUsers,
-}: CertificateDependencies): Controller<ObjectKey> {
+export function createCertificateController(deps: CertificateDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, events, trustedUsers } = deps;
   const clusters = informers.of(ManagedCluster);
   const apis = informers.of(Cluster);
   const trusted = new Set(trustedUsers);

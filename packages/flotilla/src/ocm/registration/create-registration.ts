@@ -38,16 +38,9 @@ export interface RegistrationOptions {
   autoApprovedUsers?: readonly string[];
 }
 
-export function createRegistration({
-  hub,
-  informers,
-  clientFor,
-  events,
-  clock,
-  members,
-  autoApprovedUsers = [],
-  // oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
-}: RegistrationOptions): Controller<any>[] {
+// oxlint-disable-next-line typescript/no-explicit-any -- the controllers have keys of different types.
+export function createRegistration(options: RegistrationOptions): Controller<any>[] {
+  const { hub, informers, clientFor, events, clock, members, autoApprovedUsers = [] } = options;
   const client = clientFor("registration");
   const recorder = events("flotilla-registration");
   const sets = createClusterSets({

@@ -45,7 +45,8 @@ export interface Leaving {
 
 const OWN_FINALIZERS: readonly string[] = [CLUSTER_RBAC_FINALIZER, CLUSTER_RESOURCES_FINALIZER];
 
-export function createLeaving({ hub, informers, client, events, clock, leaveModeOf }: LeavingDependencies): Leaving {
+export function createLeaving(deps: LeavingDependencies): Leaving {
+  const { hub, informers, client, events, clock, leaveModeOf } = deps;
   const apis = informers.of(Cluster);
   const works = informers.of(ManifestWork);
   const leases = informers.of(Lease);

@@ -48,17 +48,8 @@ export interface ManagedClusterDependencies {
 
 const BY_SET = "ocm.namespacesOf";
 
-export function createManagedClusterController({
-  hub,
-  informers,
-  client,
-  events,
-  clock,
-  sets,
-  leaving,
-  claims,
-  acceptsAll,
-}: ManagedClusterDependencies): Controller<ObjectKey> {
+export function createManagedClusterController(deps: ManagedClusterDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, events, clock, sets, leaving, claims, acceptsAll } = deps;
   const clusters = informers.of(ManagedCluster);
   const apis = informers.of(Cluster);
   const leases = informers.of(Lease);

@@ -26,10 +26,8 @@ export interface StatusView {
 }
 
 /** Undefined if the status is up to date. */
-export function planStatus(
-  cluster: Read,
-  { access, report, renewal, sets, nowMs, now }: StatusView,
-): Status | undefined {
+export function planStatus(cluster: Read, view: StatusView): Status | undefined {
+  const { access, report, renewal, sets, nowMs, now } = view;
   const before: Status = cluster.status ?? { conditions: [] };
   const reported = report ? report.conditions : renewal ? leaseConditions(cluster, renewal, nowMs) : [];
   const conditions = [...(access ? [access] : []), ...reported].reduce<Status["conditions"]>(

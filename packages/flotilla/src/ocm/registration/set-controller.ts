@@ -48,14 +48,8 @@ function emptyCondition(count: number): NextCondition {
     : { type: EMPTY, status: "False", reason: "ClustersSelected", message: `${count} ManagedClusters selected` };
 }
 
-export function createSetController({
-  hub,
-  informers,
-  client,
-  events,
-  clock,
-  sets,
-}: SetDependencies): Controller<ObjectKey> {
+export function createSetController(deps: SetDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, events, clock, sets } = deps;
   const known = informers.of(ManagedClusterSet);
   const countedMs = new Map<string, number>();
 

@@ -41,7 +41,8 @@ export interface ClusterSetUp {
   renew(name: string, lease: DeepReadonly<Lease> | undefined, signal: AbortSignal): Promise<void>;
 }
 
-export function createClusterSetUp({ hub, client, clock, access, acceptsAll }: Dependencies): ClusterSetUp {
+export function createClusterSetUp(deps: Dependencies): ClusterSetUp {
+  const { hub, client, clock, access, acceptsAll } = deps;
   async function prepare(cluster: Read, signal: AbortSignal): Promise<boolean> {
     const { finalizers = [], resourceVersion = null, annotations } = cluster.metadata;
     const isNew = acceptsAll && annotations?.[AUTOMATICALLY_ACCEPTED_ANNOTATION] === undefined;

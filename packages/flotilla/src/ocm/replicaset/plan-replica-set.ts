@@ -51,10 +51,8 @@ const NOTHING: ManifestWorkReplicaSetSummary = {
   degraded: 0,
 };
 
-export function planReplicaSet(
-  set: ReplicaSet,
-  { decidedOf, isTaken, whyAway, works, nowMs, now }: ReplicaSetInput,
-): ReplicaSetPlan {
+export function planReplicaSet(set: ReplicaSet, input: ReplicaSetInput): ReplicaSetPlan {
+  const { decidedOf, isTaken, whyAway, works, nowMs, now } = input;
   const conditionsWith = (...next: NextCondition[]): Conditions =>
     next.reduce<Conditions>(
       (all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now),

@@ -45,13 +45,8 @@ const BY_REFERENCE = "placementRef";
 /** A set that waits for its works to be deleted receives an event for each; this is a fallback for missing events. */
 const RECHECK_MS = 60_000;
 
-export function createReplicaSetController({
-  hub,
-  informers,
-  client,
-  recorder,
-  clock,
-}: ReplicaSetDependencies): Controller<ObjectKey> {
+export function createReplicaSetController(deps: ReplicaSetDependencies): Controller<ObjectKey> {
+  const { hub, informers, client, recorder, clock } = deps;
   const sets = informers.of(ManifestWorkReplicaSet);
   const works = informers.of(ManifestWork);
   const placements = informers.of(OcmPlacement);

@@ -34,16 +34,8 @@ export interface AppliedWorkDependencies {
 /** The polling interval for objects that are being deleted, and for an unreachable hub. */
 const RECHECK_MS = 10_000;
 
-export function createAppliedWorkController({
-  hub,
-  informers,
-  hubClient,
-  memberInformers,
-  memberFor,
-  origin,
-  evictionGraceMs,
-  clock,
-}: AppliedWorkDependencies): Controller<ObjectKey> {
+export function createAppliedWorkController(deps: AppliedWorkDependencies): Controller<ObjectKey> {
+  const { hub, informers, hubClient, memberInformers, memberFor, origin, evictionGraceMs, clock } = deps;
   const works = informers.of(ManifestWork);
   const workKey = (cluster: string, { spec }: Applied): ObjectKey => ({
     cluster: hub,

@@ -131,8 +131,10 @@ export async function recordResources(
   );
 }
 
-const orderOf = ({ group = "", version, resource, namespace = "", name }: AppliedResource): string =>
-  [group, version, resource, namespace, name].join("\u0000");
+const orderOf = (given: AppliedResource): string => {
+  const { group = "", version, resource, namespace = "", name } = given;
+  return [group, version, resource, namespace, name].join("\u0000");
+};
 
 /** Removes the AppliedManifestWork. Its objects must already be deleted or released. */
 export async function removeApplied(

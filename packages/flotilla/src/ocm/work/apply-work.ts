@@ -57,11 +57,8 @@ export async function applyWork(work: Work, manifests: readonly Manifest[], cont
   return manifests.flatMap((_manifest, index) => attempts.get(index) ?? []);
 }
 
-async function applyOne(
-  work: Work,
-  manifest: Manifest,
-  { key, ask, oscillations, member, applied, beforeRequest, signal }: ApplyContext,
-): Promise<Attempt> {
+async function applyOne(work: Work, manifest: Manifest, context: ApplyContext): Promise<Attempt> {
+  const { key, ask, oscillations, member, applied, beforeRequest, signal } = context;
   let kind: AnyKind | undefined;
   try {
     if (manifest.problem !== undefined) throw new WorkMistakeError(manifest.problem);

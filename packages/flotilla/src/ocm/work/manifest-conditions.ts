@@ -40,14 +40,10 @@ export function mergeManifests(before: readonly Manifest[], next: readonly Manif
   });
 }
 
-const identityOf = ({
-  group = "",
-  version = "",
-  kind = "",
-  resource = "",
-  namespace = "",
-  name = "",
-}: DeepReadonly<ManifestResourceMeta>): string => [group, version, kind, resource, namespace, name].join("/");
+const identityOf = (meta: DeepReadonly<ManifestResourceMeta>): string => {
+  const { group = "", version = "", kind = "", resource = "", namespace = "", name = "" } = meta;
+  return [group, version, kind, resource, namespace, name].join("/");
+};
 const NAMELESS = identityOf({ ordinal: 0 });
 const keyOf = (meta: DeepReadonly<ManifestResourceMeta>): string => `${meta.ordinal ?? 0} ${identityOf(meta)}`;
 

@@ -14,13 +14,17 @@ type Conditions = NonNullable<
 export const CONFLICT_REASON = "AppliedManifestConflict";
 
 function conditionsOf({ status }: Work, meta: Meta): Conditions {
-  const isSame = ({ group = "", version, kind, resource, namespace = "", name }: Meta): boolean =>
-    kind === meta.kind &&
-    name === meta.name &&
-    namespace === (meta.namespace ?? "") &&
-    group === (meta.group ?? "") &&
-    version === meta.version &&
-    resource === meta.resource;
+  const isSame = (given: Meta): boolean => {
+    const { group = "", version, kind, resource, namespace = "", name } = given;
+    return (
+      kind === meta.kind &&
+      name === meta.name &&
+      namespace === (meta.namespace ?? "") &&
+      group === (meta.group ?? "") &&
+      version === meta.version &&
+      resource === meta.resource
+    );
+  };
   return status?.resourceStatus?.manifests?.find(({ resourceMeta }) => isSame(resourceMeta))?.conditions ?? [];
 }
 

@@ -42,7 +42,8 @@ export interface WorkReportsOptions {
   clock: Clock;
 }
 
-export function createWorkReports({ origin, objects, interpreter, status, clock }: WorkReportsOptions): WorkReports {
+export function createWorkReports(options: WorkReportsOptions): WorkReports {
+  const { origin, objects, interpreter, status, clock } = options;
   async function readOne(
     work: Work,
     manifest: Manifest,

@@ -37,15 +37,7 @@ interface Asked {
   answer?: GateStatus;
 }
 
-export function createGateRunner({
-  hub,
-  client,
-  works,
-  ask,
-  changed,
-  clock,
-  log,
-}: {
+interface GateDependencies {
   hub: string;
   client: Client;
   works: Lister<Work>;
@@ -54,7 +46,10 @@ export function createGateRunner({
   changed(key: ObjectKey): void;
   clock: Clock;
   log: Log;
-}): AskGates {
+}
+
+export function createGateRunner(deps: GateDependencies): AskGates {
+  const { hub, client, works, ask, changed, clock, log } = deps;
   /** By FleetRollout; an entry ends with it. */
   const asked = new Map<string, Map<string, Asked>>();
 

@@ -248,14 +248,8 @@ function inProgress(
 }
 
 /** Whether it leads the fleet, and what of it is different there. */
-function fleetWide({
-  rollout,
-  template,
-  hasOwnPartition,
-  selectedBy,
-  refusal,
-  remark,
-}: LeadInput): Pick<Conditions[number], "status" | "reason" | "message"> {
+function fleetWide(input: LeadInput): Pick<Conditions[number], "status" | "reason" | "message"> {
+  const { rollout, template, hasOwnPartition, selectedBy, refusal, remark } = input;
   const no = (reason: string, message: string) => ({ status: "False", reason, message });
   if (rollout.spec.disabled) return no("Disabled", "The Rollout is disabled.");
   if (!template) return no("NotPropagated", "No policy propagates the workload.");

@@ -82,8 +82,9 @@ export function planGates(
 function planGate(
   gate: DeepReadonly<GateSpec>,
   index: number,
-  { wave, when, approval = wave, approvals, promotions, actorOf, healthySinceMs, answers, nowMs }: GateContext,
+  context: GateContext,
 ): { status: GateStatus; opensInMs?: number | undefined } {
+  const { wave, when, approval = wave, approvals, promotions, actorOf, healthySinceMs, answers, nowMs } = context;
   const type = gateType(gate);
   const self = { wave, when, index, type };
   const before = answers.find((answer) => isSameGate(answer, self) && answer.type === type);

@@ -88,7 +88,8 @@ function reportJoined({ status, events, entries }: Release, waves: readonly Plan
   }
 }
 
-function begin({ status, now, events, self, previous }: Release): void {
+function begin(given: Release): void {
+  const { status, now, events, self, previous } = given;
   if (previous === undefined) {
     // What runs when a strategy first selects a template is not a release: later ones return to it.
     status.phase = "Succeeded";
@@ -135,7 +136,8 @@ function applyRequests(release: Release): void {
   }
 }
 
-function restart({ status, entries, self, now, events, input }: Release): void {
+function restart(given: Release): void {
+  const { status, entries, self, now, events, input } = given;
   const isBack = status.phase !== "Paused";
   events.push({
     type: "Normal",
@@ -162,7 +164,8 @@ function restart({ status, entries, self, now, events, input }: Release): void {
   status.gates = [];
 }
 
-function fail(release: Release, { reason, message, action, wave, cluster }: Failure): void {
+function fail(release: Release, given: Failure): void {
+  const { reason, message, action, wave, cluster } = given;
   const { status, strategy, now, events, input, previous } = release;
   const asked = action ?? strategy.failure.action;
   const canReturn = previous !== undefined && release.entries.some(({ revision }) => revision === release.self);
@@ -279,7 +282,8 @@ function advance(release: Release, waves: readonly PlannedWave[]): void {
   }
 }
 
-function succeed({ status, now, events, self, entries }: Release): void {
+function succeed(given: Release): void {
+  const { status, now, events, self, entries } = given;
   status.phase = "Succeeded";
   status.finishedAt = now;
   events.push({

@@ -200,7 +200,8 @@ export function runScenario(scenario: Scenario): Outcome {
   };
 }
 
-function makeRollout({ waves, budget, action, order, onUnreachable }: Scenario): FleetRollout {
+function makeRollout(scenario: Scenario): FleetRollout {
+  const { waves, budget, action, order, onUnreachable } = scenario;
   return {
     apiVersion: "flotilla.dev/v1alpha1",
     kind: "FleetRollout",

@@ -100,13 +100,10 @@ interface WatchedKinds extends Source<ObjectKey> {
   add(counted: CountedResource): void;
 }
 
-function createWatchedKinds({
-  client,
-  clock,
-  log,
-  home,
-  informers,
-}: Pick<SystemDependencies, "client" | "clock" | "log" | "home" | "informers">): WatchedKinds {
+function createWatchedKinds(
+  deps: Pick<SystemDependencies, "client" | "clock" | "log" | "home" | "informers">,
+): WatchedKinds {
+  const { client, clock, log, home, informers } = deps;
   const sources = new Map<string, Source<ObjectKey>>();
   let started: { enqueue: (key: ObjectKey, lane?: Lane) => void; signal: AbortSignal } | undefined;
 
