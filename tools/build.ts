@@ -1,17 +1,34 @@
 /**
- * `npm run build [-- FOLDER]`: emits JavaScript to `dist/`, which is the content of the npm package. Node runs
- * TypeScript from a checkout but not from `node_modules`. Modules are bundled into few files, because finding, reading
- * and linking five hundred of them takes longer than running them; `npm run check` checks the types.
+ * `npm run build [-- FOLDER] [-- --if-changed]`: emits JavaScript to `dist/`, which is the content of the npm package. Node
+ * runs TypeScript from a checkout but not from `node_modules`. Modules are bundled into few files, because finding,
+ * reading and linking two thousand of them takes longer than running them; `npm run check` checks the types. In a
+ * checkout `bin/flotilla` starts `dist`, too, until a source changes (`built-from.ts`).
  */
 import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { build } from "vite";
+import { isCurrent, stampOf } from "../packages/server/src/built-from.ts";
+import type { BuiltFrom } from "../packages/server/src/built-from.ts";
 import { buildPage } from "../packages/web/src/build-page.ts";
 
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { "if-changed": { type: "boolean" } } });
 const root = join(import.meta.dirname, "..");
 const source = join(root, "packages");
-const output = resolve(process.argv[2] ?? join(root, "dist"));
+const DIST = join(root, "dist");
+const output = resolve(positionals[0] ?? DIST);
+const record = join(output, "built-from.json");
+if (values["if-changed"] && isCurrent(record, join(root, "/"))) process.exit();
+// First, so that a checkout does not start what is only partly there.
+rmSync(record, { force: true });
 rmSync(output, { recursive: true, force: true });
+
+const builtFrom: BuiltFrom = {};
+/** Called before a file is read: what changes afterwards is not part of the build. */
+function note(file: string): void {
+  const stamp = stampOf(file);
+  if (stamp) builtFrom[relative(root, file)] = stamp;
+}
 
 /** Worker threads, which are started by name. */
 const workers = [
@@ -30,6 +47,7 @@ await build({
   plugins: [
     {
       name: "own-place",
+      load: (file) => note(file),
       transform: (code, file) =>
         code.replaceAll(
           "import.meta.url",
@@ -78,6 +96,15 @@ for (const file of globSync("*/*/**/*.js", { cwd: output })) {
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));
 // Fact tables are data, read when a kind is first used.
-for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source }))
+for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source })) {
+  note(join(source, file));
   cpSync(join(source, file), join(output, file));
+}
+for (const file of globSync("web/{src,ui}/**/*.*", { cwd: source })) note(join(source, file));
 await buildPage(join(output, "ui"));
+// An installed package is not compared with sources.
+if (output === DIST) {
+  // Other versions of dependencies, and another build.
+  for (const file of ["package-lock.json", "tools/build.ts"]) note(join(root, file));
+  writeFileSync(record, JSON.stringify(builtFrom));
+}
