@@ -40,6 +40,6 @@ function noteOf({ kind, namespace = "", name }: Ref, { metadata, spec }: DeepRea
   const { minReplicas = 1, maxReplicas } = spec;
   return (
     `${kind} ${namespace}/${name}: FederatedHPA ${metadata.name} decides its replicas, from ${minReplicas} to ` +
-    `${maxReplicas}, so the replicas of this plan may change again`
+    `${maxReplicas}, so the replicas of this plan may change again, and the members that get it with what it depends on`
   );
 }
