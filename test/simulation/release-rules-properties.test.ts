@@ -68,6 +68,8 @@ test("with any rules, a release reaches no more pods than requested, sends no te
     ]),
     // members without pods had completed the release for OpenKruise, and started all pods with it.
     [{ replicas: "none at all" }, 1, [{ do: "no rules" }]],
+    // A failing rule held back a smaller number of replicas, whose updated pods go when the rule does.
+    [{ replicas: "an endless count" }, 1, [{ do: "scale", replicas: 6 }, { do: "no rules" }]],
   ];
   await expect(fc.assert(property, { numRuns: RUNS, examples })).resolves.toBeUndefined();
 });
@@ -198,12 +200,14 @@ async function play(first: Names, steps: readonly Step[]): Promise<void> {
     const image = next.do === "image" ? `web:${++version}` : undefined;
     if (next.do === "image" || next.do === "partition") asked = { ...asked, partition: next.partition };
     if (next.do === "scale") asked = { ...asked, replicas: next.replicas };
+    // A rule that failed may have kept the fleet larger than asked for: these pods go when it does.
+    const running = await sum(`web:${version}`);
     fleet.record();
     if (next.do === "rules") await customize(next.names);
     else if (next.do === "no rules") await fleet.removeRules();
     else await fleet.release({ image, partition: asked.partition, replicas: asked.replicas });
     // Pods are rolled back one after the other.
-    const ceiling = image === undefined ? Math.max(before, demanded()) : demanded();
+    const ceiling = image === undefined ? Math.max(before, running, demanded()) : demanded();
     await fleet.run(SETTLED_MS);
     expect(fleet.mostPodsWith(`web:${version}`)).toBeLessThanOrEqual(ceiling);
     for (const images of Object.values(fleet.record().images)) expect(new Set(images).size).toBe(images.length);

@@ -20,15 +20,18 @@ const applied = (object: object, before?: object): Applied => ({
 });
 const policy = applied(makePolicy("shop/web").selects("apps/v1", "Deployment").build());
 
+const namesOf = (quotas: readonly KubernetesObject[], all: readonly Applied[]): string[] =>
+  versionsBetween({ templates: [planned], quotas, applied: all, created: [], retainRuleOf: () => undefined });
+
 test("a workload that waits for a quota which the same files raise may be placed as it is before its change", () => {
-  expect(versionsBetween([planned], [quota], [applied(quota, quota), applied(template, template)])).toEqual([
+  expect(namesOf([quota], [applied(quota, quota), applied(template, template)])).toEqual([
     "Deployment shop/web: these files change policies, overrides or quotas first, so FederatedResourceQuota " +
       "team counts it once as it is now: it may be placed, or held back, with the version before its change",
   ]);
 });
 
 test("so may one whose policy the same files change", () => {
-  expect(versionsBetween([planned], [quota], [policy, applied(template, template)])).toHaveLength(1);
+  expect(namesOf([quota], [policy, applied(template, template)])).toHaveLength(1);
 });
 
 test.each([
@@ -36,5 +39,22 @@ test.each([
   ["changes alone", [quota], [applied(template, template)]],
   ["has no quota", [], [policy, applied(template, template)]],
 ])("a workload that %s has no version in between", (_, quotas, all) => {
-  expect(versionsBetween([planned], quotas, all)).toEqual([]);
+  expect(namesOf(quotas, all)).toEqual([]);
+});
+
+const { apiVersion, kind } = template;
+const copyOn = (cluster: string) => ({ cluster, object: { apiVersion, kind, namespace: "shop", name: "web" } });
+const retainedNotes = (created: ReturnType<typeof copyOn>[], rule: string | undefined, all: readonly Applied[]) =>
+  versionsBetween({ templates: [planned], quotas: [], applied: all, created, retainRuleOf: () => rule });
+
+test("a Retain rule may keep values that a new copy has before the change of its object", () => {
+  const moved = [policy, applied(template, template)];
+
+  expect(retainedNotes([copyOn("member1"), copyOn("member3")], "web", moved)).toEqual([
+    "Deployment shop/web: these files change policies, overrides or quotas first, so member1, member3 may get it as it is " +
+      "now, and the Retain rule of web may keep values of that copy, with the version before its change",
+  ]);
+  expect(retainedNotes([], "web", moved)).toEqual([]);
+  expect(retainedNotes([copyOn("member1")], undefined, moved)).toEqual([]);
+  expect(retainedNotes([copyOn("member1")], "web", [policy])).toEqual([]);
 });
