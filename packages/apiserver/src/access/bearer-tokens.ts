@@ -10,6 +10,7 @@ import { systemClock } from "@flotilla/base";
 import { hash } from "node:crypto";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { clusterId } from "../clusters/layer.ts";
+import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import type { UserInfo } from "../request/user-info.ts";
 import type { AdministratorTokens } from "./administrator-tokens.ts";
 import type { AccountTokens, TokenOutcome } from "./account-tokens.ts";
@@ -32,7 +33,7 @@ export interface BearerTokens {
   add(token: StaticToken): void;
   /**
    * Without audiences the token must be for this API. The error text is for TokenReviews only; clients that send a bad
-   * token do not receive it. `from` is the address of the client.
+   * token do not receive it. `from` is the address of the client. Known tokens are answered at once.
    */
   authenticate(
     cluster: string,
@@ -40,7 +41,7 @@ export interface BearerTokens {
     audiences?: readonly string[],
     digest?: string,
     from?: string,
-  ): Promise<TokenOutcome>;
+  ): TokenOutcome | Promise<TokenOutcome>;
   /** The one cluster in which a token may be valid; undefined when it does not say. The token is not checked. */
   homeOf(token: string, digest?: string): Promise<string | undefined>;
 }
@@ -58,6 +59,13 @@ interface Known {
   expiresMs: number;
 }
 
+interface AskedToken {
+  token: string;
+  wanted: readonly string[] | undefined;
+  digest: string;
+  from: string;
+}
+
 export function createBearerTokens(
   options: {
     tokens?: readonly StaticToken[];
@@ -71,6 +79,25 @@ export function createBearerTokens(
 ): BearerTokens {
   const { accounts, administrators, external, nowMs = systemClock.now } = options;
   const byDigest = new Map<string, Known>();
+
+  /** A token of a service account, or of others: its signature has to be checked. */
+  const verify = async (
+    cluster: LogicalCluster | undefined,
+    { token, wanted, digest, from }: AskedToken,
+    others: ExternalTokens | undefined,
+  ): Promise<TokenOutcome> => {
+    const api = accounts?.tokens.audiences ?? [];
+    const own: TokenOutcome =
+      accounts && cluster
+        ? await accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
+        : { error: undefined };
+    if (!others || "user" in own) return own;
+    // Other clusters may have the same issuer; the key id is different.
+    const mayBeOurs = own.error !== undefined || !cluster;
+    if (mayBeOurs && (await accounts?.tokens.homeOf(token, accounts.clusters.all()))) return own;
+    return (await others.authenticate(token, wanted, digest, from)) ?? own;
+  };
+
   const tokens: BearerTokens = {
     add({ token, user, groups = [], uid, cluster, expiresMs = Number.POSITIVE_INFINITY }) {
       const home = cluster === undefined ? undefined : accounts?.clusters.get(cluster);
@@ -82,7 +109,7 @@ export function createBearerTokens(
         expiresMs,
       });
     },
-    async authenticate(clusterName, token, wanted, digest = tokenDigest(token), from = "") {
+    authenticate(clusterName, token, wanted, digest = tokenDigest(token), from = "") {
       const found = byDigest.get(digest);
       const known = found && found.expiresMs > nowMs() ? found : undefined;
       const api = accounts?.tokens.audiences ?? [];
@@ -99,15 +126,8 @@ export function createBearerTokens(
         return forApi(ADMINISTRATOR);
       const bootstrapper = cluster && accounts?.bootstrap.authenticate(cluster, token);
       if (bootstrapper) return forApi(bootstrapper);
-      const own: TokenOutcome =
-        accounts && cluster
-          ? await accounts.tokens.authenticate(cluster, token, wanted ?? api, digest)
-          : { error: undefined };
-      if (!external || "user" in own || found || scope) return own;
-      // Other clusters may have the same issuer; the key id is different.
-      const mayBeOurs = own.error !== undefined || !cluster;
-      if (mayBeOurs && (await accounts?.tokens.homeOf(token, accounts.clusters.all()))) return own;
-      return (await external.authenticate(token, wanted, digest, from)) ?? own;
+      const asking = { token, wanted, digest, from };
+      return verify(cluster, asking, found || scope ? undefined : external);
     },
     async homeOf(token, digest = tokenDigest(token)) {
       const known = byDigest.get(digest);

@@ -22,7 +22,7 @@ const requestToken = async (spec: JsonObject = {}, path = `${ACCOUNTS}/sa/token`
   const { body } = await server.ask(ADMIN, "POST", path, { spec });
   return (body.status as JsonObject).token as string;
 };
-const whoHas = (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefined> =>
+const whoHas = async (bearerToken: string, cluster = "hub"): Promise<UserInfo | undefined> =>
   createAuthenticator({ clusterPrefix: "example.com:cluster:", tokens: server.server.tokens }).authenticate({
     bearerToken,
     cluster,

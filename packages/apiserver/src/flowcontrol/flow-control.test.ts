@@ -136,6 +136,19 @@ test("requests above the seats of their level wait, and run when a seat is free"
   expect([seat.levelUid, flow.waiting]).toEqual(["PriorityLevelConfiguration-global-default", 0]);
 });
 
+test("a seat that is left twice is free once", () => {
+  const { flow } = make(60);
+  const seat = flow.enter(hub, makeRequest(ALICE)) as Seat;
+  const other = flow.enter(hub, makeRequest(ALICE)) as Seat;
+
+  seat.leave();
+  seat.leave();
+
+  expect(flow.executing).toBe(1);
+  other.leave();
+  expect(flow.executing).toBe(0);
+});
+
 test("administrators of the hub and leader election run while another level is full", () => {
   const { flow } = make(60);
   const { next } = fill(flow, hub, ALICE);

@@ -4,10 +4,11 @@ import type { QueuedRequest } from "./fair-queues.ts";
 import { flowOf, type CompiledSchema, type FlowAttributes } from "./flow-match.ts";
 import type { PriorityLevel } from "./priority-level.ts";
 
-/** A request that runs. `leave` must be called once. */
+/** A request that runs. */
 export interface Seat {
   readonly schemaUid: string;
   readonly levelUid: string;
+  /** Must be called; further calls do nothing. */
   leave(): void;
 }
 
@@ -23,11 +24,15 @@ export class Ticket implements QueuedRequest, Seat {
   startMs: number;
   queue: QueuedRequest["queue"];
   dispatch: () => void = nothing;
+  #hasLeft = false;
 
   constructor(
-    { flows, level, schema }: { flows: ClusterFlows; level: PriorityLevel; schema: CompiledSchema },
+    flows: ClusterFlows,
+    level: PriorityLevel,
+    schema: CompiledSchema,
     request: FlowAttributes,
-    { seats, nowMs }: { seats: number; nowMs: number },
+    seats: number,
+    nowMs: number,
     onLeave: (ticket: Ticket) => void,
   ) {
     this.flows = flows;
@@ -62,6 +67,8 @@ export class Ticket implements QueuedRequest, Seat {
   }
 
   leave(): void {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
     this.#onLeave(this);
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { UserInfo } from "../request/user-info.ts";
 import { createAuthenticator } from "./authenticator.ts";
 
 const cluster = "hub";
@@ -11,9 +12,15 @@ const authenticator = createAuthenticator({
   ],
 });
 
+/** The user, whether it is known at once or later. */
+const identify = async (
+  credentials: Parameters<typeof authenticator.authenticate>[0],
+  by = authenticator,
+): Promise<UserInfo | undefined> => by.authenticate(credentials);
+
 describe("authenticator", () => {
   test("a client certificate names the user and the groups", async () => {
-    const user = await authenticator.authenticate({
+    const user = await identify({
       cluster,
       certificate: { commonName: "alice", organizations: ["system:masters"] },
     });
@@ -22,7 +29,7 @@ describe("authenticator", () => {
   });
 
   test("a known token identifies its user", async () => {
-    expect(await authenticator.authenticate({ cluster, bearerToken: "s3cret" })).toEqual({
+    expect(await identify({ cluster, bearerToken: "s3cret" })).toEqual({
       name: "robot",
       uid: "7",
       groups: ["robots", "system:authenticated"],
@@ -30,7 +37,7 @@ describe("authenticator", () => {
   });
 
   test("a certificate wins over a token, as in Kubernetes", async () => {
-    const user = await authenticator.authenticate({
+    const user = await identify({
       cluster,
       certificate: { commonName: "alice", organizations: [] },
       bearerToken: "wrong",
@@ -40,16 +47,16 @@ describe("authenticator", () => {
   });
 
   test("a request without credentials is rejected, unless anonymous access is enabled", async () => {
-    await expect(authenticator.authenticate({ cluster })).rejects.toMatchObject({ status: { code: 401 } });
+    await expect(identify({ cluster })).rejects.toMatchObject({ status: { code: 401 } });
 
-    expect(await createAuthenticator({ clusterPrefix, anonymous: true }).authenticate({ cluster })).toBeUndefined();
+    expect(await identify({ cluster }, createAuthenticator({ clusterPrefix, anonymous: true }))).toBeUndefined();
   });
 
   test("an invalid token is rejected, even when anonymous access is enabled", async () => {
     for (const anonymous of [false, true]) {
       const lenient = createAuthenticator({ clusterPrefix, tokens: [{ token: "s3cret", user: "robot" }], anonymous });
 
-      await expect(lenient.authenticate({ cluster, bearerToken: "s3cret " })).rejects.toMatchObject({
+      await expect(identify({ cluster, bearerToken: "s3cret " }, lenient)).rejects.toMatchObject({
         status: { code: 401, reason: "Unauthorized" },
       });
     }
@@ -57,16 +64,16 @@ describe("authenticator", () => {
 
   test("a certificate without a common name is rejected", async () => {
     await expect(
-      authenticator.authenticate({ cluster, certificate: { commonName: "", organizations: ["system:masters"] } }),
+      identify({ cluster, certificate: { commonName: "", organizations: ["system:masters"] } }),
     ).rejects.toMatchObject({ status: { code: 401 } });
   });
 
   test("a token for one cluster is rejected in others", async () => {
-    expect(await authenticator.authenticate({ cluster: "paris", bearerToken: "paris-only" })).toMatchObject({
+    expect(await identify({ cluster: "paris", bearerToken: "paris-only" })).toMatchObject({
       name: "admin",
     });
 
-    await expect(authenticator.authenticate({ cluster: "oslo", bearerToken: "paris-only" })).rejects.toMatchObject({
+    await expect(identify({ cluster: "oslo", bearerToken: "paris-only" })).rejects.toMatchObject({
       status: { code: 401 },
     });
   });
@@ -74,11 +81,11 @@ describe("authenticator", () => {
   test("a certificate for one cluster is rejected in others, and its cluster organization is not a group", async () => {
     const certificate = { commonName: "admin", organizations: ["system:masters", "example.com:cluster:paris"] };
 
-    expect(await authenticator.authenticate({ cluster: "paris", certificate })).toEqual({
+    expect(await identify({ cluster: "paris", certificate })).toEqual({
       name: "admin",
       groups: ["system:masters", "system:authenticated"],
     });
-    await expect(authenticator.authenticate({ cluster: "oslo", certificate })).rejects.toMatchObject({
+    await expect(identify({ cluster: "oslo", certificate })).rejects.toMatchObject({
       status: { code: 401 },
     });
   });

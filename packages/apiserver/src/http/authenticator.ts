@@ -9,6 +9,7 @@
  */
 import { ANONYMOUS_USER, UNAUTHENTICATED_GROUP } from "@flotilla/kubernetes";
 import { unauthorized } from "@flotilla/apimachinery";
+import { after } from "../admission/run-steps.ts";
 import { authenticatedUser, createBearerTokens } from "../access/bearer-tokens.ts";
 import type { BearerTokens, StaticToken } from "../access/bearer-tokens.ts";
 import type { Authenticator } from "../request/request.ts";
@@ -64,7 +65,7 @@ export function createAuthenticator({
     registration !== undefined && isReplaced(cluster, commonName, registration);
 
   return {
-    async authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "", address }) {
+    authenticate({ certificate, bearerToken, bearerDigest, cluster, path = "", address }) {
       if (
         certificate &&
         isGoodIn(certificate, cluster, clusterPrefix) &&
@@ -81,9 +82,10 @@ export function createAuthenticator({
         if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
         return undefined;
       }
-      const outcome = await bearers.authenticate(cluster, bearerToken, undefined, bearerDigest, address);
-      if ("error" in outcome) throw unauthorized();
-      return outcome.user;
+      return after(bearers.authenticate(cluster, bearerToken, undefined, bearerDigest, address), (outcome) => {
+        if ("error" in outcome) throw unauthorized();
+        return outcome.user;
+      });
     },
     async homeOf({ certificate, bearerToken, bearerDigest }) {
       const home = certificate && homeOfCertificate(certificate, clusterPrefix);

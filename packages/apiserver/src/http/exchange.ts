@@ -6,6 +6,7 @@
 import type { Clock, Log } from "@flotilla/base";
 import { ApiError, HUB, notImplemented, timedOut, unauthorized, unavailable } from "@flotilla/apimachinery";
 import { clientKeyOf } from "../access/client-key.ts";
+import { isPromise } from "../admission/run-steps.ts";
 import { longest, requestTimedOut } from "../request/deadline.ts";
 import type { AuditRecord } from "../request/audit-record.ts";
 import type { ApiRequest, ApiResponse, Authenticator } from "../request/request.ts";
@@ -103,8 +104,11 @@ class RunningExchange implements Exchange {
       request.address = peer.address;
       const other = deps.otherPaths?.owns(request.path) ? deps.otherPaths : undefined;
       // Browsers may send a client certificate that is for something else.
-      if (!other) request.user = (await this.#identify(peer, deps)) ?? ANONYMOUS;
-      const target = splitCluster(request.path);
+      if (!other) {
+        // Most are known at once, and then nothing is awaited.
+        const user = this.#identify(peer, deps);
+        request.user = (isPromise(user) ? await user : user) ?? ANONYMOUS;
+      }
       const isAnonymous = request.user === ANONYMOUS;
       const openBytes = other ? other.bodyLimit(request) : deps.openBodyBytes?.(request.path);
       // An unauthenticated client may not write anything, so its body is not buffered: the core rejects the request
@@ -116,7 +120,10 @@ class RunningExchange implements Exchange {
           chunks: new BodyChunks(chunksOf(peer), () => deps.clock.now()),
           // Clients without a name differ in their addresses.
           client: () =>
-            clientKeyOf(target.cluster, isAnonymous ? `${request.user.name}@${peer.address}` : request.user.name),
+            clientKeyOf(
+              splitCluster(request.path).cluster,
+              isAnonymous ? `${request.user.name}@${peer.address}` : request.user.name,
+            ),
           maxBytes: isDryRun(request.path) ? MAX_DRY_RUN_BYTES : openBytes,
         });
         request.body = body.bytes;
@@ -146,9 +153,20 @@ class RunningExchange implements Exchange {
     if (sending) await sending;
   }
 
-  async #identify(peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+  #identify(peer: Peer, deps: ExchangeDependencies): Identified {
+    const request = this.#request;
+    const atHome = (error: unknown): Promise<UserInfo | undefined> => this.#identifyAtHome(error, peer, deps);
     try {
-      return await identifyAtHome(this.#request, peer, deps);
+      const user = identify(request, splitCluster(request.path), peer, deps);
+      return isPromise(user) ? user.catch(atHome) : user;
+    } catch (error) {
+      return atHome(error);
+    }
+  }
+
+  async #identifyAtHome(problem: unknown, peer: Peer, deps: ExchangeDependencies): Promise<UserInfo | undefined> {
+    try {
+      return await identifyAtHome(this.#request, problem, peer, deps);
     } catch (error) {
       if (deps.onRejected && error instanceof ApiError && error.status.code === 401)
         deps.onRejected(this.#request, error);
@@ -230,26 +248,26 @@ class IncomingRequest implements ApiRequest {
   }
 }
 
+type Identified = ReturnType<Authenticator["authenticate"]>;
+
 /**
- * Identifies the user. A request at the root whose credentials are not valid on the hub, but belong to one logical
- * cluster, is for that cluster: many clients accept only a host and a port (docs/adr/0041). Its path is completed.
+ * Identifies the user of a request whose credentials were rejected. One at the root whose credentials are not valid on
+ * the hub, but belong to one logical cluster, is for that cluster: many clients accept only a host and a port
+ * (docs/adr/0041). Its path is completed.
  */
 async function identifyAtHome(
   request: IncomingRequest,
+  problem: unknown,
   peer: Peer,
   deps: ExchangeDependencies,
 ): Promise<UserInfo | undefined> {
-  try {
-    return await identify(request, splitCluster(request.path), peer, deps);
-  } catch (error) {
-    const isOfRoot = !request.path.startsWith("/clusters/") && error instanceof ApiError && error.status.code === 401;
-    const home = isOfRoot ? await deps.authenticator.homeOf?.(credentialsOf(request.headers, peer, deps)) : undefined;
-    if (home === undefined || home === HUB) throw error;
-    const path = `/clusters/${encodeURIComponent(home)}${request.path}`;
-    const user = await identify(request, splitCluster(path), peer, deps);
-    request.path = path;
-    return user;
-  }
+  const isOfRoot = !request.path.startsWith("/clusters/") && problem instanceof ApiError && problem.status.code === 401;
+  const home = isOfRoot ? await deps.authenticator.homeOf?.(credentialsOf(request.headers, peer, deps)) : undefined;
+  if (home === undefined || home === HUB) throw problem;
+  const path = `/clusters/${encodeURIComponent(home)}${request.path}`;
+  const user = await identify(request, splitCluster(path), peer, deps);
+  request.path = path;
+  return user;
 }
 
 function credentialsOf(headers: Headers, peer: Peer, { clock }: ExchangeDependencies) {
@@ -261,12 +279,12 @@ function credentialsOf(headers: Headers, peer: Peer, { clock }: ExchangeDependen
   };
 }
 
-async function identify(
+function identify(
   { headers, rawHeaders }: IncomingRequest,
   { cluster, path }: ReturnType<typeof splitCluster>,
   peer: Peer,
   deps: ExchangeDependencies,
-): Promise<UserInfo | undefined> {
+): Identified {
   // A proxy speaks for its user, whatever other credentials it passes on.
   const proxied =
     peer.proxy !== undefined && deps.clock.now() < peer.validToMs

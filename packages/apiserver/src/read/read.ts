@@ -7,6 +7,7 @@ import type { RequestContext } from "../request/context.ts";
 import type { ObjectStore } from "../clusters/objects.ts";
 import type { Conversions } from "../conversion/conversions.ts";
 import { listQuery, parseRevision } from "../request/options.ts";
+import type { ListQuery } from "../request/options.ts";
 import { keyOf, prefixOf } from "../resources/resources.ts";
 import { synthesizedEntries, synthesizedEntry } from "./synthesized.ts";
 import { selectionOf } from "./selection.ts";
@@ -22,15 +23,19 @@ export interface ReadDependencies {
 /** How long a read waits for a revision that this server has not reached yet. */
 const FRESHNESS_WAIT_MS = 3000;
 
-export async function getObject(deps: ReadDependencies, context: RequestContext): Promise<CachedEntry> {
+/** At once, unless the client requests a revision that this server has not reached yet. */
+export function getObject(deps: ReadDependencies, context: RequestContext): CachedEntry | Promise<CachedEntry> {
   const { cluster, served, namespace, name = "", query } = context;
   const { source } = served.resource.kind;
   if (source) return synthesizedEntry(context, source);
   const revision = parseRevision(query.get("resourceVersion") ?? "", "get");
-  if (revision !== undefined) await waitFor(deps, revision, context.signal);
-  const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
-  if (!entry) throw notFound(served.resource.name, name);
-  return entry;
+  const find = (): CachedEntry => {
+    const { entry } = deps.store.find(cluster, served.resource, keyOf(served.resource, cluster.name, namespace, name));
+    if (!entry) throw notFound(served.resource.name, name);
+    return entry;
+  };
+  const waiting = revision === undefined ? undefined : waitFor(deps, revision, context.signal);
+  return waiting ? waiting.then(find) : find();
 }
 
 export interface ListResult {
@@ -40,11 +45,29 @@ export interface ListResult {
   remaining?: number;
 }
 
-export async function listObjects(deps: ReadDependencies, context: RequestContext): Promise<ListResult> {
-  const { cluster, served, namespace, query } = context;
+/** At once for the current state, which is what nearly every list is. */
+export function listObjects(deps: ReadDependencies, context: RequestContext): ListResult | Promise<ListResult> {
+  const { resource } = context.served;
+  const query = listQuery(context.query, false);
+  const selection = selectionOf(resource, query.labelSelector, query.fieldSelector);
+  const { continueToken, resourceVersion = 0, limit } = query;
+  const isCurrent = continueToken === "" && resourceVersion === 0;
+  if (!isCurrent || resource.kind.source || (resource.conversion && !selection.everything))
+    return listPrepared(deps, context, query, selection);
+  // A list with resourceVersion 0 is answered immediately and unpaged, as by kube-apiserver's watch cache.
+  const whole = query.resourceVersion === 0 ? 0 : limit;
+  return page(deps, context, selection, { entries: undefined, revision: deps.cache.revision, seen: 0 }, whole);
+}
+
+/** A list that something has to be awaited for: computed or converted objects, or a certain revision. */
+async function listPrepared(
+  deps: ReadDependencies,
+  context: RequestContext,
+  { limit, continueToken, resourceVersion, match }: ListQuery,
+  selection: Selection,
+): Promise<ListResult> {
+  const { cluster, served, namespace } = context;
   const { resource } = served;
-  const { labelSelector, fieldSelector, limit, continueToken, resourceVersion, match } = listQuery(query, false);
-  const selection = selectionOf(resource, labelSelector, fieldSelector);
   const { source } = resource.kind;
   if (source)
     return {
@@ -181,12 +204,20 @@ function snapshot(
   }
 }
 
-export async function waitFor(
+/** Undefined when the server has reached the revision. */
+export function waitFor(
+  deps: Pick<ReadDependencies, "cache" | "clock">,
+  revision: number,
+  signal: AbortSignal,
+): Promise<void> | undefined {
+  return revision <= deps.cache.revision ? undefined : reached(deps, revision, signal);
+}
+
+async function reached(
   { cache, clock }: Pick<ReadDependencies, "cache" | "clock">,
   revision: number,
   signal: AbortSignal,
 ): Promise<void> {
-  if (revision <= cache.revision) return;
   const abort = new AbortController();
   const stop = (): void => abort.abort(signal.reason);
   signal.addEventListener("abort", stop, { once: true });

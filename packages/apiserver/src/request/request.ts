@@ -74,12 +74,12 @@ interface Credentials {
   address?: string | undefined;
 }
 
-/**
- * Returns the user of a request, or undefined for an unauthenticated request that is admitted. Throws `unauthorized()`
- * otherwise.
- */
 export interface Authenticator {
-  authenticate(credentials: Credentials): Promise<UserInfo | undefined>;
+  /**
+   * The user of a request, or undefined for an unauthenticated request that is admitted; at once for known credentials.
+   * Throws or rejects with `unauthorized()` otherwise.
+   */
+  authenticate(credentials: Credentials): UserInfo | undefined | Promise<UserInfo | undefined>;
   /** The one logical cluster in which credentials may be valid; undefined when they do not say. They are not checked. */
   homeOf?(credentials: Omit<Credentials, "cluster" | "path">): Promise<string | undefined>;
 }

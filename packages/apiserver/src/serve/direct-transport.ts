@@ -31,7 +31,6 @@ import { conversionMemo } from "../codec/conversion.ts";
 import { needsConversion, objectAt, objectIn } from "../codec/render.ts";
 import { createHandlerConnection, joinHeaders } from "./handler-connection.ts";
 import type { Handle } from "./handler-connection.ts";
-import { withinTime } from "../request/deadline.ts";
 import { bodyOf } from "../request/byte-streams.ts";
 import type { ApiRequest } from "../request/request.ts";
 import type { UserInfo } from "../request/user-info.ts";
@@ -84,7 +83,7 @@ export function createDirectTransport({
     const timeoutMs = timeoutOf(context, verb);
     const room = roomToWrite(deps, context, verb);
     if (room) await room;
-    return withinTime(deps.clock, timeoutMs, operate(deps, context, verb, input).finally(turns.countSmall()));
+    return operate(deps, context, { verb, input, timeoutMs, onEnd: turns.countSmall() });
   };
   const shared = <T>(value: T): T => (freeze ? (deepFreeze(value) as T) : value);
   const contextOf = (

@@ -21,6 +21,8 @@ const MAX_WAITING = 4_096;
 const MAX_WAITING_IN_ALL = 16_384;
 
 export interface FairTurns {
+  /** Whether a request of any client may begin at once: none waits. `begin` says the same, by the name of its client. */
+  tryBegin(): boolean;
   /**
    * Undefined when a request of this user of a client may begin at once; otherwise resolves when it is its turn. Throws 429
    * when too many wait, of the client or of all.
@@ -89,8 +91,10 @@ export function createFairTurns(nowMs: () => number = () => performance.now()): 
     if (waiting > 0) queueMicrotask(() => process.nextTick(beginNext));
   };
 
+  const tryBegin = (): boolean => waiting === 0 && hasTime();
+
   const resume = (name: string, user: string): Promise<void> | undefined => {
-    if (waiting === 0 && hasTime()) return undefined;
+    if (tryBegin()) return undefined;
     // Requests that wait have a turn that is still to come.
     if (startMs === undefined) hasTime();
     waiting++;
@@ -102,6 +106,7 @@ export function createFairTurns(nowMs: () => number = () => performance.now()): 
   };
 
   return {
+    tryBegin,
     begin(name, user) {
       if ((clients.get(name)?.waiting ?? 0) >= Math.min(MAX_WAITING, MAX_WAITING_IN_ALL - waiting))
         throw tooManyRequests("too many requests at the same time; try again");
@@ -116,6 +121,7 @@ export function createFairTurns(nowMs: () => number = () => performance.now()): 
 
 /** As `begin`, for the client of a request. Rejects when the client has disconnected meanwhile. */
 export function beginInTurn(turns: FairTurns, request: ApiRequest): Promise<void> | undefined {
+  if (turns.tryBegin()) return undefined;
   const { user, path, address = "" } = request;
   // Clients without a name differ in their addresses.
   const name = user.groups.includes(UNAUTHENTICATED_GROUP) ? `${user.name}@${address}` : user.name;

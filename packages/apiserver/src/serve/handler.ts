@@ -14,7 +14,6 @@ import {
 import { randomUuid } from "@flotilla/base";
 import type { Log, MetricsText } from "@flotilla/base";
 import type { ProtobufCodec } from "@flotilla/apimachinery";
-import type { PatchType } from "@flotilla/client";
 import { accessOf } from "../access/attributes.ts";
 import { clientKeyOf } from "../access/client-key.ts";
 import { actingUser } from "../access/impersonation.ts";
@@ -25,11 +24,9 @@ import { proxiedHeaders } from "../connect/proxied-headers.ts";
 import type { RequestContext } from "../request/context.ts";
 import { LARGE_BODY_BYTES } from "../codec/body-limits.ts";
 import { conversionMemo } from "../codec/conversion.ts";
-import { decodeObject, decodePatch, decodeValue, mediaTypeOf } from "../codec/decode.ts";
-import type { Body } from "../codec/decode.ts";
 import { PROTOBUF, tableFor } from "../codec/protobuf.ts";
-import { longest, withinTime } from "../request/deadline.ts";
-import { after } from "../admission/run-steps.ts";
+import { longest } from "../request/deadline.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { failureResponse } from "./failure-response.ts";
 import { beginInTurn } from "./fair-turns.ts";
 import type { HealthState } from "./health.ts";
@@ -54,18 +51,17 @@ import { inTurn } from "./in-turn.ts";
 import { METRIC_VERBS, newObservation, observe } from "./observed-request.ts";
 import { isConnect, readsTheNewest, verbOf } from "./request-verb.ts";
 import type { OperationDependencies } from "./operations.ts";
-import type { Input } from "../actions/action.ts";
+import type { Answer } from "../actions/action.ts";
 import { listQuery, timeoutMsOf } from "../request/options.ts";
 import { checkDryRun, dryRunResponse } from "./dry-run.ts";
+import { RequestInput } from "./request-input.ts";
 import { LONG_LIST_ENTRIES } from "./request-turns.ts";
 import type { RequestTurns } from "./request-turns.ts";
 import { pageResponse } from "./pages.ts";
 import type { WorkloadMetrics } from "./pages.ts";
-import { patchTypeOf } from "../write/patch.ts";
 import { proxied, remoteOfPage } from "./aggregated.ts";
 import type { ApiRequest, ApiResponse } from "../request/request.ts";
 import type { UserInfo } from "../request/user-info.ts";
-import type { ServedVersion } from "../resources/resources.ts";
 import { answerResponse } from "./answer.ts";
 import { streamOf } from "../request/byte-streams.ts";
 import { routeOf, splitCluster } from "../request/router.ts";
@@ -115,7 +111,8 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
   const auditPrefix = randomUuid(deps.random).slice(0, 24);
   let requests = 0;
   return async (request) => {
-    const warnings = new Set<string>();
+    // Most requests have none.
+    let warnings: Set<string> | undefined;
     const isMutating = request.method !== "GET" && request.method !== "HEAD";
     const startMs = performance.now();
     const seen = newObservation(request);
@@ -129,7 +126,8 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
       const turn = deps.isController(request.user) ? undefined : beginInTurn(options.turns.fair, request);
       if (turn) await turn;
       if (deps.cache.isShared && readsTheNewest(request)) await deps.cache.fresh(request.signal);
-      response = await answer(options, request, seen, (text) => warnings.add(text));
+      const answering = answer(options, request, seen, (text) => (warnings ??= new Set()).add(text));
+      response = isPromise(answering) ? await answering : answering;
     } catch (error) {
       failure = error;
       response = failureResponse(error, request, log);
@@ -142,7 +140,7 @@ export function createHandler(options: HandlerOptions): (request: ApiRequest) =>
       headers["x-kubernetes-pf-prioritylevel-uid"] = seen.flow.levelUid;
     }
     headers["audit-id"] = auditId;
-    if (warnings.size > 0) headers["warning"] = warningHeaders(warnings);
+    if (warnings) headers["warning"] = warningHeaders(warnings);
     return response;
   };
 }
@@ -223,12 +221,15 @@ function answerResource(
   warn: (text: string) => void,
 ): ApiResponse | Promise<ApiResponse> {
   const { query, signal } = request;
-  const access = { cluster: clusterName, ...accessOf(request.method, route, query) };
+  const { verb, resource } = accessOf(request.method, route, query);
+  const access = { cluster: clusterName, verb, resource };
   return after(userOf(options.deps, request, access), (user) => {
-    const work = (): Promise<ApiResponse> => answerAs(options, request, { access, user }, route, seen, warn);
+    const work = (): ApiResponse | Promise<ApiResponse> =>
+      after(authorize(options.deps, { cluster: clusterName, verb, resource, user }, request.audit), () =>
+        answerAs(options, request, { access, user }, route, seen, warn),
+      );
     // Connections that stay open are not limited, as in Kubernetes. A watch is until it starts.
     if (!options.flow || (route.subresource !== undefined && isConnect(route.subresource))) return work();
-    const { verb, resource } = access;
     const isSingle = route.name === undefined && resource.name !== undefined;
     return inTurn(
       options,
@@ -240,20 +241,19 @@ function answerResource(
   });
 }
 
-async function answerAs(
+/** The response for a user who may have it. Most reads are answered at once. */
+function answerAs(
   options: HandlerOptions,
   request: ApiRequest,
   { access, user }: { access: { cluster: string } & ReturnType<typeof accessOf>; user: UserInfo },
   route: ResourceRoute,
   seen: ObservedRequest,
   warn: (text: string) => void,
-): Promise<ApiResponse> {
+): ApiResponse | Promise<ApiResponse> {
   const { deps } = options;
   const { query, headers } = request;
   const { namespace, subresource } = route;
   const clusterName = access.cluster;
-  const asking = authorize(deps, { ...access, user }, request.audit);
-  if (asking) await asking;
   if (clusterName === "*") return watchAllClusters(options, request, route, seen);
   const remote = deps.aggregation.find(clusterName, route.group, route.version);
   if (remote) return proxied(deps, remote, request, seen, user);
@@ -289,33 +289,35 @@ async function answerAs(
     protobufMetadata: options.protobuf !== undefined,
   });
   if (verb === "watch") {
+    const begin = (): ApiResponse => watchResponse(options, context, route, representation, seen);
     // Many watches that are opened together each go through a long list.
-    if (access.resource.name === undefined && startsLong(deps, context)) await pause();
-    return watchResponse(options, context, route, representation, seen);
+    return access.resource.name === undefined && startsLong(deps, context) ? pause().then(begin) : begin();
   }
   const timeoutMs = timeoutOf(context, verb);
-  // Awaited only when a watcher is lagging, so that a write costs no extra turn otherwise.
-  const room = roomToWrite(deps, context, verb);
-  if (room) await room;
   const tableOptions = {
     includeObject: representation.as === "table" ? includeObjectOf(query) : ("None" as const),
     nowMs: deps.clock.now(),
     version: representation.version,
   };
   const sends = deps.actions.of(served, subresource)?.sends ?? served;
-  const input = inputOf(request, sends, subresource, options.protobuf);
-  const end = isLarge
-    ? await turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal)
-    : turns.countSmall();
-  const work = operate(deps, context, verb, request.audit ? auditedInput(input, request.audit) : input).finally(end);
-  const result = await withinTime(deps.clock, timeoutMs, work);
-  request.audit?.answered(() => objectOf(result));
-  if (result.type === "list" && result.result.entries.length > LONG_LIST_ENTRIES) {
+  const sent = new RequestInput(request, sends, subresource, options.protobuf);
+  const input = request.audit ? auditedInput(sent, request.audit) : sent;
+  const begin = (onEnd: () => void): Answer | Promise<Answer> =>
+    operate(deps, context, { verb, input, timeoutMs, onEnd });
+  const respond = (result: Answer): ApiResponse | Promise<ApiResponse> => {
+    request.audit?.answered(() => objectOf(result));
+    const response = (): ApiResponse => answerResponse(result, representation, tableOptions, pause, options.protobuf);
+    if (result.type !== "list" || result.result.entries.length <= LONG_LIST_ENTRIES) return response();
     // Waiting lists would keep the seats from others, for whom there is time between two of their turns.
-    seen.leaveSeat?.();
-    await turns.next(clientKeyOf(clusterName, user.name), request.signal);
-  }
-  return answerResponse(result, representation, tableOptions, pause, options.protobuf);
+    seen.flow?.leave();
+    return turns.next(clientKeyOf(clusterName, user.name), request.signal).then(response);
+  };
+  // Only writes wait for a watcher that is lagging, and only large bodies for their turn.
+  const room = roomToWrite(deps, context, verb);
+  const beginning = isLarge
+    ? after(room, () => turns.begin(clientKeyOf(clusterName, user.name), request.body.byteLength, request.signal))
+    : after(room, () => turns.countSmall());
+  return after(after(beginning, begin), respond);
 }
 
 /** Whether a watch begins with many objects, or selects from many. */
@@ -472,23 +474,5 @@ function watchAllClusters(
       signal: request.signal,
       meter: () => metrics.watch(seen),
     }),
-  };
-}
-
-/** Scales of all kinds are a built-in kind. */
-const SCALE = { builtIn: true };
-
-function inputOf(
-  { body: bytes, headers }: ApiRequest,
-  served: ServedVersion,
-  subresource: string | undefined,
-  protobuf: ProtobufCodec | undefined,
-): Input {
-  const body: Body = { bytes, contentType: headers["content-type"] };
-  return {
-    object: () => decodeObject(body, served, subresource, protobuf),
-    value: () => (bytes.byteLength === 0 ? undefined : decodeValue(body, protobuf)),
-    patch: () => decodePatch(body, subresource === "scale" ? SCALE : served.resource.kind),
-    patchType: (): PatchType => patchTypeOf(mediaTypeOf(headers["content-type"]), served.resource.kind.builtIn),
   };
 }

@@ -1,6 +1,7 @@
 /** Requests and priority and fairness: a request runs when it has a seat, and leaves it with its response. */
 import type { FlowControl, FlowRequest } from "../flowcontrol/flow-control.ts";
 import type { Seat } from "../flowcontrol/ticket.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import type { OperationDependencies } from "./operations.ts";
 import type { ObservedRequest } from "./server-metrics.ts";
 
@@ -13,27 +14,22 @@ export function inTurn<T>(
   work: () => T | Promise<T>,
 ): T | Promise<T> {
   const cluster = flow && !deps.isController(request.user) ? deps.clusters.get(clusterName) : undefined;
-  const seat = cluster && flow?.enter(cluster, request);
-  if (!seat) return work();
-  return seated(seat, seen, work);
+  const entering = cluster && flow?.enter(cluster, request);
+  if (!entering) return work();
+  return after(entering, (seat) => seated(seat, seen, work));
 }
 
-async function seated<T>(
-  entering: Seat | Promise<Seat>,
-  seen: ObservedRequest,
-  work: () => T | Promise<T>,
-): Promise<T> {
-  const seat = entering instanceof Promise ? await entering : entering;
+/** Work that is done at once, such as most reads, leaves its seat at once. */
+function seated<T>(seat: Seat, seen: ObservedRequest, work: () => T | Promise<T>): T | Promise<T> {
   seen.flow = seat;
-  let isSeated = true;
-  const leave = (): void => {
-    if (isSeated) seat.leave();
-    isSeated = false;
-  };
-  seen.leaveSeat = leave;
+  let working: T | Promise<T>;
   try {
-    return await work();
-  } finally {
-    leave();
+    working = work();
+  } catch (error) {
+    seat.leave();
+    throw error;
   }
+  if (isPromise(working)) return working.finally(() => seat.leave());
+  seat.leave();
+  return working;
 }

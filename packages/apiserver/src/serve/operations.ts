@@ -19,10 +19,10 @@ import { confirmSubject } from "../access/subject.ts";
 import { PageNotFound } from "../request/page-not-found.ts";
 import type { AccessRequest, IsController } from "../request/authorize.ts";
 import { confirm } from "../request/decisions.ts";
-import { after } from "../admission/run-steps.ts";
+import { after, isPromise } from "../admission/run-steps.ts";
 import { METHODS } from "@flotilla/client";
 import { clientKeyOf } from "../access/client-key.ts";
-import { longest } from "../request/deadline.ts";
+import { longest, withinTime } from "../request/deadline.ts";
 import { timeoutMsOf } from "../request/options.ts";
 import { clusterNotFound } from "../clusters/cluster-not-found.ts";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
@@ -176,57 +176,76 @@ function isUrgent({ actions }: OperationDependencies, { served, subresource }: R
 export const timeoutOf = ({ query }: RequestContext, verb: OperationVerb): number | undefined =>
   timeoutMsOf(query, longest(METHODS[verb]));
 
+/** The result of an operation within its time: at once for most reads. `onEnd` is called when it is done. */
 export function operate(
+  deps: OperationDependencies,
+  context: RequestContext,
+  { verb, input, timeoutMs, onEnd }: Operation,
+): Answer | Promise<Answer> {
+  let work: Answer | Promise<Answer>;
+  try {
+    work = verb === "get" || verb === "list" ? perform(deps, context, verb, input) : write(deps, context, verb, input);
+  } catch (error) {
+    onEnd();
+    throw error;
+  }
+  if (isPromise(work)) return withinTime(deps.clock, timeoutMs, work.finally(onEnd));
+  onEnd();
+  return work;
+}
+
+interface Operation {
+  readonly verb: OperationVerb;
+  readonly input: Input;
+  readonly timeoutMs: number | undefined;
+  onEnd(): void;
+}
+
+async function write(
   deps: OperationDependencies,
   context: RequestContext,
   verb: OperationVerb,
   input: Input,
 ): Promise<Answer> {
-  const fence = verb === "get" || verb === "list" ? null : context.query.get(FENCE);
-  const work = fence === null ? perform(deps, context, verb, input) : performFenced(deps, context, verb, input, fence);
-  if (verb !== "create" && verb !== "update") return work;
-  return work.catch(async (error: unknown) => {
+  const fence = context.query.get(FENCE);
+  try {
+    // A fenced write takes effect only while its writer holds the Leases that it names.
+    const fenced = fence === null ? deps : { ...deps, store: fenceStore(deps.store, deps.cache, fence) };
+    return await perform(fenced, context, verb, input);
+  } catch (error) {
     // Unknown fields are also reported for a body that is rejected for other reasons.
-    if (!(error instanceof ApiError)) throw error;
+    if ((verb !== "create" && verb !== "update") || !(error instanceof ApiError)) throw error;
     if (context.pause) await context.pause();
     const sent = input.object();
     if (context.pause) await context.pause();
     reportUnknownFields(deps, context, sent, verb);
     throw explainUnreadable(context, error);
-  });
-}
-
-/** A write that takes effect only while its writer holds the Leases that it names. */
-async function performFenced(
-  deps: OperationDependencies,
-  context: RequestContext,
-  verb: Exclude<Verb, "watch" | "connect">,
-  input: Input,
-  fence: string,
-): Promise<Answer> {
-  return perform({ ...deps, store: fenceStore(deps.store, deps.cache, fence) }, context, verb, input);
+  }
 }
 
 /** The result of an operation, in a form that can be rendered without waiting. */
-async function perform(
+function perform(
   deps: OperationDependencies,
   context: RequestContext,
   verb: OperationVerb,
   input: Input,
-): Promise<Answer> {
-  const answer = await carryOut(deps, context, verb, input);
-  if (!context.served.resource.conversion || answer.type === "object") return answer;
-  const entries = answer.type === "entry" ? [answer.entry] : answer.result.entries;
-  await deps.conversions.prepare(context.cluster, answer.served, entries, context.signal);
-  return answer;
+): Answer | Promise<Answer> {
+  const answer = carryOut(deps, context, verb, input);
+  if (!context.served.resource.conversion) return answer;
+  return after(answer, (result) => {
+    if (result.type === "object") return result;
+    const entries = result.type === "entry" ? [result.entry] : result.result.entries;
+    const preparing = deps.conversions.prepare(context.cluster, result.served, entries, context.signal);
+    return preparing ? preparing.then(() => result) : result;
+  });
 }
 
-async function carryOut(
+function carryOut(
   deps: OperationDependencies,
   context: RequestContext,
   verb: OperationVerb,
   input: Input,
-): Promise<Answer> {
+): Answer | Promise<Answer> {
   const { served, subresource } = context;
   if (served.deprecationWarning !== undefined) {
     context.warn(served.deprecationWarning);
@@ -235,14 +254,24 @@ async function carryOut(
   if (subresource === "scale") return operateScale(deps, context, verb, input);
   const action = verb === "create" ? deps.actions.of(served, subresource) : undefined;
   if (action) return action.run(deps, context, input);
+  if (verb === "get")
+    return after(getObject(deps, context), (entry) => {
+      const answer: Answer = { type: "entry", entry, served, code: 200 };
+      if (!served.resource.kind.source?.about) return answer;
+      return confirmSubject(deps.authorizer, context, objectIn(entry, served)).then(() => answer);
+    });
+  if (verb === "list") return after(listObjects(deps, context), (result) => ({ type: "list", result, served }));
+  return change(deps, context, verb, input);
+}
+
+async function change(
+  deps: OperationDependencies,
+  context: RequestContext,
+  verb: Exclude<OperationVerb, "get" | "list">,
+  input: Input,
+): Promise<Answer> {
+  const { served } = context;
   switch (verb) {
-    case "get": {
-      const entry = await getObject(deps, context);
-      if (served.resource.kind.source?.about) await confirmSubject(deps.authorizer, context, objectIn(entry, served));
-      return { type: "entry", entry, served, code: 200 };
-    }
-    case "list":
-      return { type: "list", result: await listObjects(deps, context), served };
     case "create": {
       const sent = input.object();
       if (context.pause) await context.pause();

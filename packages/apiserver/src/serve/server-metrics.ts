@@ -6,6 +6,7 @@
  */
 import { Histogram, MetricsText, writeGauge, writeProcessMetrics } from "@flotilla/base";
 import type { Labels, Metric } from "@flotilla/base";
+import type { Seat } from "../flowcontrol/ticket.ts";
 
 /** Upper bounds in seconds, the same as those of Kubernetes' request durations, so that its dashboards work. */
 const DURATION_BUCKETS: readonly number[] = [
@@ -77,10 +78,8 @@ export interface ObservedRequest {
   subresource: string;
   scope: "" | "cluster" | "namespace" | "resource";
   dryRun: boolean;
-  /** The FlowSchema and the priority level of the request. */
-  flow?: { readonly schemaUid: string; readonly levelUid: string };
-  /** Leaves the seat of the request before its response. */
-  leaveSeat?(): void;
+  /** The seat of the request, with its FlowSchema and its priority level. It may be left before the response. */
+  flow?: Seat;
 }
 
 export interface ServerMetrics {

@@ -107,8 +107,7 @@ export function startWatch(
 function whenReady(deps: WatchDependencies, target: WatchTarget, signal: AbortSignal): Promise<void> | undefined {
   const { resourceVersion = 0, sendInitialEvents } = target;
   // A streaming list must be at least as new as requested; a plain watch just starts in the future.
-  if (sendInitialEvents)
-    return resourceVersion <= deps.cache.revision ? undefined : waitFor(deps, resourceVersion, signal);
+  if (sendInitialEvents) return waitFor(deps, resourceVersion, signal);
   // A resumed watch may continue from before this server was started.
   return deps.cache.recall(startRevision(target, deps.cache.revision));
 }
