@@ -9,7 +9,7 @@ import { messageOf } from "@flotilla/base";
 import { StoreError } from "../store/errors.ts";
 import { INTERNAL_PREFIX } from "../store/internal-keys.ts";
 import { describeKey } from "../store/sqlite-failures.ts";
-import type { Change, Engine, Entry, Outcome, PastChange } from "../store/engine.ts";
+import type { Change, Engine, Entry, PastChange } from "../store/engine.ts";
 import type { EncryptionRule } from "./encryption-configuration.ts";
 import { ENCRYPTED } from "./value-providers.ts";
 import type { StoredForm, ValueProvider } from "./value-providers.ts";
@@ -93,9 +93,12 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
   return {
     isShared: engine.isShared,
     async commit(write) {
-      if (write.value === null || rules.length === 0) return await plainOutcome(await engine.commit(write));
-      const value = encrypt(write.key, write.value);
-      return plainOutcome(await engine.commit(value === write.value ? write : { ...write, value }));
+      const value = write.value === null || rules.length === 0 ? write.value : encrypt(write.key, write.value);
+      const outcome = await engine.commit(value === write.value ? write : { ...write, value });
+      // Only a write that another one preceded returns a value.
+      return outcome.ok || !outcome.current
+        ? outcome
+        : { ...outcome, current: await plainEntry(outcome.current, false) };
     },
     async *scan(prefix) {
       for await (const batch of engine.scan(prefix)) yield await all(batch.map((entry) => plainEntry(entry, true)));
@@ -114,10 +117,6 @@ export function encryptEngine(engine: Engine, rules: readonly EncryptionRule[]):
     isOutdated: (key) => outdated.has(key) || forms.get(key)?.isCurrent() === false,
     close: () => engine.close(),
   };
-
-  async function plainOutcome(outcome: Outcome): Promise<Outcome> {
-    return outcome.ok || !outcome.current ? outcome : { ...outcome, current: await plainEntry(outcome.current, false) };
-  }
   function plainChange(change: Change): Change | Promise<Change> {
     if (change.value === null) {
       outdated.delete(change.key);

@@ -130,7 +130,7 @@ function admitNew(
 ): JsonObject | Promise<JsonObject> {
   const { served, namespace } = context;
   const { resource } = served;
-  const unknown = checkUnwrittenParts(deps, context, body.object, undefined);
+  const unknown = checkUnwrittenParts(deps, context, body.object, undefined, appliedFields !== undefined);
   const given = metadataOf(body.object);
   let object = ordered({
     ...body.object,

@@ -12,18 +12,19 @@ import { REPLACED_METADATA } from "./identity.ts";
 
 /**
  * Returns the fields in these parts that the kind does not have. Throws a DecodeError. Parts that are the stored ones are not
- * checked, and most requests send no others.
+ * checked, and most requests send no others. `managersAreOurs`: the server computed the managed fields, as in apply.
  */
 export function checkUnwrittenParts(
   { chain }: { chain: AdmissionChain },
   context: RequestContext,
   sent: JsonObject,
   old: JsonObject | undefined,
+  managersAreOurs = false,
 ): readonly string[] {
   const { served, subresource, byController } = context;
   const { kind } = served.resource;
-  if (!kind.builtIn || byController || !hasUnwritten(served.subresources.status === true, subresource, sent, old))
-    return NONE;
+  if (!kind.builtIn || byController) return NONE;
+  if (!hasUnwritten(served.subresources.status === true, subresource, sent, old, managersAreOurs)) return NONE;
   decodeSent(chain, context, sent, old);
   const unknownFields: string[] = [];
   served.compiled.admit(sent, { unknownFields });
@@ -51,6 +52,7 @@ function hasUnwritten(
   subresource: string | undefined,
   sent: JsonObject,
   old: JsonObject | undefined,
+  managersAreOurs: boolean,
 ): boolean {
   const { status, metadata } = sent;
   if (hasStatus && subresource === undefined && status !== undefined && status !== old?.status && !isEmpty(status))
@@ -59,8 +61,10 @@ function hasUnwritten(
     for (const key in sent) if (key !== "status" && key !== "metadata" && sent[key] !== old?.[key]) return true;
   if (!isObject(metadata)) return false;
   const stored = old && metadataOf(old);
-  for (const key in metadata)
+  for (const key in metadata) {
+    if (managersAreOurs && key === "managedFields") continue;
     if (REPLACED_METADATA.has(key) && metadata[key] !== stored?.[key] && metadata[key] !== null) return true;
+  }
   return false;
 }
 

@@ -255,7 +255,7 @@ function admitUpdate(
 ): JsonObject | Promise<JsonObject> {
   const { object: given, appliedFields } = change;
   const { served, subresource } = context;
-  const unknown = checkUnwrittenParts(deps, context, given, old);
+  const unknown = checkUnwrittenParts(deps, context, given, old, appliedFields !== undefined);
   const givenMetadata = metadataOf(given);
   const stored = metadataOf(old);
   const combined = combine(context, old, given, metadataForUpdate(givenMetadata, stored));
