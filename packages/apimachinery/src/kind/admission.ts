@@ -192,9 +192,10 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
   /**
    * The last step before the object is stored or deleted; not called in a dry run of one request. Takes from a counter (a quota, a
    * budget), or throws an ApiError to reject. Returns what it took, or `stale` when something that admission relied on is
-   * gone: then the object is admitted again.
+   * gone: then the object is admitted again. Undefined at once where there is nothing to take from, so that the write waits
+   * for nothing.
    */
-  reserve?(review: Review<T>, write: ClusterWriter): Promise<Reservation | "stale" | undefined>;
+  reserve?(review: Review<T>, write: ClusterWriter): Promise<Reservation | "stale" | undefined> | undefined;
   /**
    * `reserve` changes nothing but what it writes with `write`. So it also runs for requests that are tried together:
    * what one takes, those after it have no longer.

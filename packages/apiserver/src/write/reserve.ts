@@ -20,14 +20,24 @@ export function reserve(
   const review = createReview(deps, request);
   const matching = steps.filter((step) => !step.matches || step.matches(review));
   if (matching.length === 0) return undefined;
-  return reserveBy(matching, review, createClusterWriter(deps.store, deps.cache, context.cluster));
+  const write = createClusterWriter(deps.store, deps.cache, context.cluster);
+  for (const [index, step] of matching.entries()) {
+    const first = step.reserve?.(review, write);
+    if (first) return reserveFrom(first, matching.slice(index + 1), review, write);
+  }
+  return undefined;
 }
 
-async function reserveBy(
-  steps: readonly AnyStep[],
+type Taking = ReturnType<NonNullable<AnyStep["reserve"]>>;
+
+/** What the first step takes, and what the steps after it take. */
+async function reserveFrom(
+  first: Taking,
+  others: readonly AnyStep[],
   review: ServerReview,
   write: ClusterWriter,
 ): Promise<Reservation | "stale" | undefined> {
+  const all = [() => first, ...others.map((step) => () => step.reserve?.(review, write))];
   const taken: Reservation[] = [];
   const release = async (): Promise<void> => {
     // One failure must not keep the reservations of others.
@@ -35,8 +45,8 @@ async function reserveBy(
     for (const outcome of released) if (outcome.status === "rejected") throw outcome.reason;
   };
   try {
-    for (const step of steps) {
-      const reservation = await step.reserve?.(review, write);
+    for (const take of all) {
+      const reservation = await take();
       if (reservation === "stale") {
         await release();
         return "stale";

@@ -15,11 +15,18 @@ export interface QuotaCharges<Q extends KubernetesObject> {
   released(quota: DeepReadonly<Q>, charge: Amounts): object;
 }
 
-export async function chargeQuotas<Q extends KubernetesObject>(
+/** Undefined at once for what no quota counts. */
+export function chargeQuotas<Q extends KubernetesObject>(
+  charges: QuotaCharges<Q>,
+  write: ClusterWriter,
+): Promise<Reservation> | undefined {
+  return charges.charges.length === 0 ? undefined : charge(charges, write);
+}
+
+async function charge<Q extends KubernetesObject>(
   { kind, charges, charged, released }: QuotaCharges<Q>,
   write: ClusterWriter,
-): Promise<Reservation | undefined> {
-  if (charges.length === 0) return undefined;
+): Promise<Reservation> {
   // Rejects before anything is written, where the result is already known.
   for (const [quota, charge] of charges) charged(quota, charge);
   const done: QuotaCharges<Q>["charges"][number][] = [];
