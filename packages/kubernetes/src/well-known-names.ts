@@ -62,6 +62,8 @@ export const KUBELET_CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client-kubele
 
 export const VOLUME_PROTECTION_FINALIZER = "kubernetes.io/pv-protection";
 export const CLAIM_PROTECTION_FINALIZER = "kubernetes.io/pvc-protection";
+/** Of volume attributes classes. */
+export const CLASS_PROTECTION_FINALIZER = "kubernetes.io/vac-protection";
 export const DEFAULT_STORAGE_CLASS_ANNOTATION = "storageclass.kubernetes.io/is-default-class";
 export const SELECTED_NODE_ANNOTATION = "volume.kubernetes.io/selected-node";
 export const STORAGE_PROVISIONER_ANNOTATION = "volume.kubernetes.io/storage-provisioner";

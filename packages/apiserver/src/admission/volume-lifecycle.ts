@@ -9,6 +9,7 @@ import {
   prepareClaim,
   VOLUME_PROTECTION_FINALIZER,
   CLAIM_PROTECTION_FINALIZER,
+  CLASS_PROTECTION_FINALIZER,
 } from "@flotilla/kubernetes";
 import type { AdmissionStep, AnyStep, KubernetesObject } from "@flotilla/apimachinery";
 import { formatTime, defined } from "@flotilla/base";
@@ -16,8 +17,6 @@ import type { DeepReadonly } from "@flotilla/base";
 import { writesObject } from "./writes-object.ts";
 
 type ReadVolume = DeepReadonly<PersistentVolume>;
-
-const CLASS_FINALIZER = "kubernetes.io/vac-protection";
 
 function protect<T extends KubernetesObject>(object: DeepReadonly<T>, finalizer: string): DeepReadonly<T> {
   const { metadata } = object as DeepReadonly<KubernetesObject>;
@@ -59,7 +58,7 @@ const classes: AdmissionStep = {
   name: "VolumeAttributesClasses",
   for: builtInKinds("storage.k8s.io/VolumeAttributesClass"),
   on: ["CREATE"],
-  complete: ({ object }) => protect(object, CLASS_FINALIZER),
+  complete: ({ object }) => protect(object, CLASS_PROTECTION_FINALIZER),
 };
 
 export const volumeLifecycle: readonly AnyStep[] = [volumes, claims, classes];

@@ -1,4 +1,4 @@
-/** Wires the controllers that every logical cluster has: service accounts, tokens, quota, certificates, roles. */
+/** Wires the controllers that every logical cluster has: service accounts, tokens, quota, storage, certificates, roles. */
 import { yieldToOtherControllers, type Controller } from "@flotilla/controller-runtime";
 import { createBootstrapController } from "./bootstrap/bootstrap-controller.ts";
 import { createApprovalController } from "./certificates/approval-controller.ts";
@@ -9,6 +9,7 @@ import type { SystemDependencies } from "./dependencies.ts";
 import { createQuotaController } from "./quota/quota-controller.ts";
 import { createRootCertificateController } from "./root-certificates/root-certificates-controller.ts";
 import { createServiceAccountController } from "./service-accounts/service-accounts-controller.ts";
+import { createStorageProtectionControllers } from "./storage-protection/storage-protection-controllers.ts";
 import { createTokenController } from "./tokens/tokens-controller.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
@@ -24,6 +25,7 @@ export function createSystemControllers(deps: SystemDependencies): Controller<an
     yieldToOtherControllers(createClusterRoleController(deps), elsewhere),
     yieldToOtherControllers(createQuotaController(deps), elsewhere),
     yieldToOtherControllers(createBootstrapController(deps), elsewhere),
+    ...createStorageProtectionControllers(deps),
     createApprovalController(deps),
     // Always runs, too: the server trusts only certificates of its own CA.
     ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),

@@ -29,6 +29,8 @@ export interface SystemDependencies {
   rootCertificate: string;
   /** The cluster has its own kube-controller-manager, which does the same work. */
   isManagedElsewhere?(cluster: string): boolean;
+  /** Pods run in the cluster and use volumes, with controllers that bind and protect these. */
+  runsVolumes?(cluster: string): boolean;
   /** Another API server of the hub has newer keys, and publishes them: two servers would write in turns. */
   isPublishedElsewhere?(): boolean;
   /** Issues a service account token that is valid as long as a Secret exists. */

@@ -42,7 +42,7 @@ import { decodeKeyRecord, KEY_RECORD } from "../keys/key-record.ts";
 import { FOREIGN_PROGRAMS, KRUISE_MANAGER } from "./foreign-programs.ts";
 import type { HubExtensions } from "./hub-extensions.ts";
 import type { Part } from "./process-parts.ts";
-import { createProfiles } from "./profiles.ts";
+import { createProfiles, isSimulatedProfile } from "./profiles.ts";
 import type { FrontProxyAuthorities, ProfileOptions } from "./profiles.ts";
 import { ADDRESS_ANNOTATION } from "./server-names.ts";
 import type { FeatureGates } from "@flotilla/openkruise";
@@ -290,7 +290,7 @@ function createSystemManager(
   connect: HubApiServer["connect"],
   isPublishedElsewhere: () => boolean,
 ): { manager: Manager; stop(): Promise<void> } {
-  const { clock, random, log, authority, rootCertificate = "" } = options;
+  const { clock, random, log, authority, rootCertificate = "", nodes } = options;
   // Their writes carry the field manager of Kubernetes' own controllers.
   const client = connect("system-controllers", "kube-controller-manager");
   const informers = createInformers({ client, clock, random, log, scope: { cluster: "*" } });
@@ -307,6 +307,7 @@ function createSystemManager(
       isOwnToken: server.isOwnToken,
       isManagedElsewhere: server.isManagedElsewhere,
       isPublishedElsewhere,
+      runsVolumes: (cluster) => nodes > 0 && isSimulatedProfile(server.profileOf(cluster)),
       signRequest: authority
         ? (cluster, request, terms) =>
             authority.signRequest(request, {

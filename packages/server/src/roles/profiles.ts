@@ -56,6 +56,9 @@ const KARMADA_KINDS = servedKinds(karmadaDefinitions);
 const withProxy = (kind: Kind, proxy: ConnectHandler | undefined): Kind =>
   kind === Cluster && proxy ? { ...kind, subresources: { ...kind.subresources, connect: { proxy } } } : kind;
 
+/** Profiles of clusters whose workload controllers run in the process of their server. */
+export const isSimulatedProfile = (name: string | undefined): boolean => name === "member" || name === "member-bare";
+
 const isClusterRole = (object: KubernetesObject): object is ClusterRole => object.kind === "ClusterRole";
 
 export interface FrontProxyAuthorities {

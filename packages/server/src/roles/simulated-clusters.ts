@@ -5,6 +5,7 @@
 import type { ApiServer } from "@flotilla/apiserver";
 import { kruiseKinds } from "@flotilla/openkruise";
 import { KRUISE_MANAGER } from "./foreign-programs.ts";
+import { isSimulatedProfile } from "./profiles.ts";
 
 /** More than can be deleted before the informers are notified of the first. */
 const MAX_ENDED_CLUSTERS = 1024;
@@ -45,7 +46,7 @@ export function createSimulatedClusters(
 
   const isSimulated = (cluster: string): boolean => {
     const profile = server.profileOf(cluster);
-    if (profile !== undefined) simulated.set(cluster, profile === "member" || profile === "member-bare");
+    if (profile !== undefined) simulated.set(cluster, isSimulatedProfile(profile));
     return simulated.get(cluster) ?? false;
   };
   return {
