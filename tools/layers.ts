@@ -66,6 +66,7 @@ export const stages: Readonly<Record<string, readonly string[]>> = {
   // Failover asks the scheduler's own plan whether another cluster fits.
   failover: ["schedule"],
   rebalance: [],
+  expiry: [],
   "revision-history": [],
   estimate: [],
 };

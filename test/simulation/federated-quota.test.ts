@@ -134,7 +134,7 @@ test("larger requests of a placed template that exceed the quota are reported, n
   expect(status?.conditions?.find(({ type }) => type === "Dispatched")).toMatchObject({
     status: "False",
     reason: "QuotaExceeded",
-    message: `${TOO_LARGE} The template is not sent to members; they keep their current copies.`,
+    message: `${TOO_LARGE} The template is not sent to members; they keep what they have.`,
   });
   expect(await requestsOnMembers(fleet)).toEqual(["500m", "500m"]);
 

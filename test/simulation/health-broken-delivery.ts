@@ -25,6 +25,14 @@ export const brokenDelivery: Record<string, Broken> = {
     hub: (ns) => [override(ns, "/spec/nowhere/deep", 1), deployment(ns), policy(ns, "Deployment")],
     cause: /cannot replace \/spec\/nowhere\/deep: the object has no such path/,
   },
+  "an override that fails for one of two members": {
+    hub: (ns) => [
+      override(ns, "/spec/nowhere/deep", 1, { clusters: ["m2"] }),
+      deployment(ns),
+      policy(ns, "Deployment", { clusters: ["m1", "m2"] }),
+    ],
+    cause: /m2: .*cannot replace \/spec\/nowhere\/deep: the object has no such path/,
+  },
   "an override that the member rejects": {
     hub: (ns) => [override(ns, "/spec/replicas", -1), deployment(ns), policy(ns, "Deployment")],
     cause: /spec\.replicas: Invalid value: -1/,

@@ -210,6 +210,16 @@ test("numbers of a member that reports are current although its last update was 
   expect(explained).not.toContain("last known numbers");
 });
 
+test("a member whose copy cannot be made does not hide what the others run", async () => {
+  const namespace = namespaceOf("an override that fails for one of two members");
+
+  const explained = readAll(await world.show("why", "deployment/web", "-n", namespace));
+  const status = await world.show("status", "-n", namespace);
+
+  expect(status).toMatch(/ 2\/4 /);
+  expect(explained).not.toContain("m1: not applied yet");
+});
+
 test("a pod that its StatefulSet does not replace is to be deleted, not its image corrected", async () => {
   const namespace = namespaceOf("a StatefulSet whose image was corrected, which does not replace the pod");
 

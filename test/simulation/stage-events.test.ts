@@ -146,7 +146,7 @@ test("an override that cannot be applied is reported with its policy and member,
 
   const failed =
     "SyncWorkFailed: member2: applying override policy deep: cannot add /spec/nothere/deeper: the object has " +
-    "nothing at /spec/nothere; these members keep their current copies";
+    "nothing at /spec/nothere; these members get no new copy";
   const succeeded = "SyncWorkSucceed: Sync work of ResourceBinding(shop/web-deployment) successful.";
   expect((await eventsIn()).toSorted()).toEqual(
     [

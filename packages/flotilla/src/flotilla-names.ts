@@ -66,6 +66,8 @@ export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
+/** dispatch, a condition: False while a copy cannot be made, for any member. */
+export const DISPATCHED = "Dispatched";
 /**
  * aggregate, a condition: the sum has the last numbers of members that are not ready or unreachable, that no longer
  * serve the kind, or whose status cannot be read.

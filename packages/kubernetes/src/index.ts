@@ -122,6 +122,8 @@ export {
 export type { WithStatus } from "./interpreter/replica-status.ts";
 export { conditionSums, reflectConditions } from "./interpreter/summed-conditions.ts";
 export type { ConditionSums } from "./interpreter/summed-conditions.ts";
+export { conditionTime, timeIn } from "./interpreter/time-to-live.ts";
+export type { TimeToLive } from "./interpreter/time-to-live.ts";
 export { earliestOf, latestOf } from "./interpreter/times.ts";
 export {
   isObserved,

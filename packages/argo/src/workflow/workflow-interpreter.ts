@@ -6,7 +6,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type Json, type JsonObject, omitZero, textOf } from "@flotilla/base";
-import { podDependencies, templateReplicas, withSpecField } from "@flotilla/kubernetes";
+import { podDependencies, templateReplicas, timeIn, withSpecField } from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape } from "@flotilla/kubernetes";
 
 export interface WorkflowSpec extends Pick<
@@ -29,7 +29,11 @@ const UNHEALTHY = new Set(["", "Error", "Failed"]);
 export const workflowInterpreter: KindInterpreter<Workflow> = {
   group: "argoproj.io",
   kind: "Workflow",
-  timeToLive: ["spec", "ttlStrategy"],
+  timeToLive: {
+    path: ["spec", "ttlStrategy"],
+    endedAt: (status) => (FINISHED.has(textOf(status["phase"])) ? timeIn(status, "finishedAt") : undefined),
+    seconds: secondsToLive,
+  },
   isFinished: ({ phase }) => FINISHED.has(textOf(phase)),
   replicas({ spec }) {
     const { affinity, nodeSelector, tolerations } = spec ?? {};
@@ -52,6 +56,15 @@ export const workflowInterpreter: KindInterpreter<Workflow> = {
   isHealthy: ({ status }) => isObject(status) && !UNHEALTHY.has(textOf(status["phase"])),
   dependencies: ({ metadata, spec }) => workflowDependencies(spec, metadata.namespace),
 };
+
+/** As for a single Workflow; those of several members succeed together. */
+function secondsToLive(strategy: Json, statuses: readonly JsonObject[]): number | undefined {
+  if (!isObject(strategy)) return undefined;
+  const hasSucceeded = statuses.every(({ phase }) => phase === "Succeeded");
+  const seconds =
+    strategy[hasSucceeded ? "secondsAfterSuccess" : "secondsAfterFailure"] ?? strategy["secondsAfterCompletion"];
+  return typeof seconds === "number" ? seconds : undefined;
+}
 
 /** The dependencies of a workflow outside its steps. */
 export function workflowDependencies(

@@ -385,7 +385,7 @@ test("reports a failing override once, with its clusters", () => {
           type: "Dispatched",
           status: "False",
           reason: "RenderFailed",
-          message: "oslo: applying override policy web: nothing there; these members keep their current copies",
+          message: "oslo: applying override policy web: nothing there; these members get no new copy",
         },
       ],
     },

@@ -34,9 +34,9 @@ export function prune(template: Manifest): Manifest {
   return (interpreters.get(keyOf(template))?.prune?.(bare) as Manifest | undefined) ?? bare;
 }
 
-/** A member must not garbage-collect a finished object: it would be created, and run, again. */
+/** A member must not garbage-collect a finished object: it would be created, and run, again. See `TimeToLive`. */
 export function withoutTimeToLive(manifest: Manifest): Manifest {
-  const path = interpreters.get(keyOf(manifest))?.timeToLive;
+  const path = interpreters.get(keyOf(manifest))?.timeToLive?.path;
   return path ? (withoutPath(manifest, path) as Manifest) : manifest;
 }
 

@@ -38,6 +38,8 @@ import { createDispatchController } from "./dispatch/dispatch-controller.ts";
 import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
 import type { ReleaseOf } from "./dispatch/release-copies.ts";
 import { createEvictionController } from "./eviction/eviction-controller.ts";
+import { createExpiryController } from "./expiry/expiry-controller.ts";
+import { canExpire } from "./expiry/plan-expiry.ts";
 import { createExecution } from "./create-execution.ts";
 import type { Execution } from "./create-execution.ts";
 import { createFailoverController } from "./failover/failover-controller.ts";
@@ -366,6 +368,16 @@ function bindingStages(
       reportRuleFailure,
       render: views.render,
       worksOf,
+    }),
+    createExpiryController({
+      scope,
+      client: clientFor("expiry"),
+      templates,
+      templateChanges: templates.source((event) =>
+        canExpire(event.object) ? bindingOf(event).filter((key) => bindings.get(key)) : [],
+      ),
+      events: events("flotilla-expiry"),
+      clock,
     }),
     createAggregateController({
       scope,

@@ -102,6 +102,12 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
+    name: "expiry",
+    does: "deletes a template that has finished on its members, after its time to live",
+    reads: ["ResourceBinding", "template"],
+    writes: [],
+  },
+  {
     name: "rebalance",
     does: "reschedules resources for a WorkloadRebalancer",
     reads: ["WorkloadRebalancer", "ResourceBinding"],

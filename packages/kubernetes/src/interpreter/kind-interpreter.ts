@@ -8,6 +8,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import type { ConditionSums } from "./summed-conditions.ts";
 import type { StatusItem } from "./status-item.ts";
+import type { TimeToLive } from "./time-to-live.ts";
 
 /** The requirements of one replica, in the format of a binding's `replicaRequirements`. */
 export interface ReplicaRequirements {
@@ -165,11 +166,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   changesNewPods?: true;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */
   prune?(template: DeepReadonly<T>): DeepReadonly<T>;
-  /**
-   * The path of the field that makes a member delete a finished object. It is removed from copies: a deleted copy would
-   * be created, and run, again.
-   */
-  timeToLive?: readonly string[];
+  /** For kinds with a field that makes their controller delete a finished object. */
+  timeToLive?: TimeToLive;
   /** For kinds that run once: whether a member's reported status says that its run is over, successful or not. */
   isFinished?(status: JsonObject): boolean;
 }

@@ -9,6 +9,7 @@ import type { KindInterpreter } from "../interpreter/kind-interpreter.ts";
 import type { StatusItem } from "../interpreter/status-item.ts";
 import { int32SumOf, reportedStatuses, statusOf, withStatus } from "../interpreter/replica-status.ts";
 import { withoutNames } from "../interpreter/without-fields.ts";
+import { conditionTime } from "../interpreter/time-to-live.ts";
 import { earliestOf, latestOf } from "../interpreter/times.ts";
 import { reviseExisting, templateDependencies, templateReplicas, type Workload } from "../interpreter/workload.ts";
 import { jobConditionSums } from "./job-conditions-sum.ts";
@@ -67,7 +68,10 @@ export const jobInterpreter: KindInterpreter<Job> = {
   conditions: jobConditionSums,
   dependencies: templateDependencies,
   prune,
-  timeToLive: ["spec", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "ttlSecondsAfterFinished"],
+    endedAt: (status) => conditionTime(status, "Complete", "Failed"),
+  },
   isFinished: isJobFinished,
 };
 

@@ -6,7 +6,15 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type Json, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
-import { pickFields, podDependencies, replaceStatus, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
+import {
+  pickFields,
+  podDependencies,
+  replaceStatus,
+  reportedStatuses,
+  statusOf,
+  sumOf,
+  timeIn,
+} from "@flotilla/kubernetes";
 import type { KindInterpreter, PodTemplateShape, StatusItem } from "@flotilla/kubernetes";
 import { stayingOf } from "../divide/counted-pods.ts";
 import { divideParallelism } from "../imagepulljob/imagepulljob-interpreter.ts";
@@ -26,7 +34,10 @@ const COUNTERS = ["active", "succeeded", "failed", "desired"];
 export const broadcastJobInterpreter: KindInterpreter<BroadcastJob> = {
   group: "apps.kruise.io",
   kind: "BroadcastJob",
-  timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+    endedAt: (status) => (finishOf(status) ? timeIn(status, "completionTime") : undefined),
+  },
   isFinished: (status) => finishOf(status) !== "",
   divide(job, shares) {
     const isCopied = !isLimited(job.spec) || stayingOf(shares).every(({ isWhole }) => isWhole);

@@ -7,7 +7,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject, defined, omitEmpty, textOf } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { replaceStatus, reportedStatuses } from "@flotilla/kubernetes";
+import { replaceStatus, reportedStatuses, timeIn } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes } from "../interpreter/merged-status.ts";
 
 interface ContainerRecreateRequest extends KubernetesObject {
@@ -20,7 +20,10 @@ const PHASES = ["", "Pending", "Recreating", "Failed", "Succeeded", "Completed"]
 export const containerRecreateRequestInterpreter: KindInterpreter<ContainerRecreateRequest> = {
   group: "apps.kruise.io",
   kind: "ContainerRecreateRequest",
-  timeToLive: ["spec", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "ttlSecondsAfterFinished"],
+    endedAt: (status) => timeIn(status, "completionTime"),
+  },
   retain: (desired, observed) => (observed.spec ? { ...desired, spec: observed.spec } : desired),
   aggregateStatus(request, items) {
     const statuses = reportedStatuses(items);

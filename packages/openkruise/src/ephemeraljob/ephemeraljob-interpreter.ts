@@ -4,7 +4,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type JsonObject, textOf } from "@flotilla/base";
-import { countOf, podDependencies, replaceStatus, reportedStatuses } from "@flotilla/kubernetes";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, timeIn } from "@flotilla/kubernetes";
 import type { KindInterpreter, ReferringContainer, StatusItem } from "@flotilla/kubernetes";
 import { jobTimes, sums } from "../interpreter/merged-status.ts";
 
@@ -21,7 +21,10 @@ const UNHEALTHY = new Set(["", "Error", "Failed", "Unknown"]);
 export const ephemeralJobInterpreter: KindInterpreter<EphemeralJob> = {
   group: "apps.kruise.io",
   kind: "EphemeralJob",
-  timeToLive: ["spec", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "ttlSecondsAfterFinished"],
+    endedAt: (status) => timeIn(status, "completionTime"),
+  },
   aggregateStatus: (job, items) =>
     replaceStatus(job, { ...jobTimes(items), phase: phaseOf(items), ...sums(items, COUNTERS) }),
   isHealthy: ({ status }) =>

@@ -4,7 +4,7 @@
  */
 import { isObject, omitEmpty } from "@flotilla/base";
 import type { KindInterpreter } from "@flotilla/kubernetes";
-import { replaceStatus } from "@flotilla/kubernetes";
+import { replaceStatus, timeIn } from "@flotilla/kubernetes";
 import { entriesOf, jobTimes, sums } from "../interpreter/merged-status.ts";
 import { divideParallelism, pullSecrets, type PullJob } from "../imagepulljob/imagepulljob-interpreter.ts";
 
@@ -14,7 +14,10 @@ export const imageListPullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImageListPullJob",
   divide: divideParallelism,
-  timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+    endedAt: (status) => timeIn(status, "completionTime"),
+  },
   isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {
     const failedImageStatuses = entriesOf(items, "failedImageStatuses", "imagePullJob");

@@ -3,7 +3,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, type DeepReadonly, type JsonObject, omitEmpty, textOf } from "@flotilla/base";
-import { countOf, podDependencies, replaceStatus, reportedStatuses, withSpecField } from "@flotilla/kubernetes";
+import { countOf, podDependencies, replaceStatus, reportedStatuses, timeIn, withSpecField } from "@flotilla/kubernetes";
 import type { Dependency, KindInterpreter, Share, StatusItem } from "@flotilla/kubernetes";
 import { countsPerCluster, stayingOf } from "../divide/counted-pods.ts";
 import { addNames, jobTimes, sums } from "../interpreter/merged-status.ts";
@@ -21,7 +21,10 @@ export const imagePullJobInterpreter: KindInterpreter<PullJob> = {
   group: "apps.kruise.io",
   kind: "ImagePullJob",
   divide: divideParallelism,
-  timeToLive: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "completionPolicy", "ttlSecondsAfterFinished"],
+    endedAt: (status) => timeIn(status, "completionTime"),
+  },
   isFinished: ({ completionTime }) => typeof completionTime === "string",
   aggregateStatus(job, items) {
     const counts = sums(items, COUNTERS);

@@ -354,6 +354,17 @@ test("aggregation starts once every target was tried", () => {
   expect(isTooEarly({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried])).toBe(false);
 });
 
+test("aggregation does not wait for a target whose copy cannot be made", () => {
+  const tried = makeWork("paris", "web").applied("True").build();
+  const untried = makeWork("oslo", "web").build();
+  const failed = { ...binding, status: { conditions: [{ type: "Dispatched", status: "False" as const }] } };
+
+  expect(isTooEarly(binding, [tried])).toBe(true);
+  expect(isTooEarly(failed, [tried])).toBe(false);
+  expect(isTooEarly(failed, [tried, untried])).toBe(true);
+  expect(isTooEarly(failed, [])).toBe(true);
+});
+
 test("an aggregated status is moved to the latest version of its template", () => {
   const template = {
     apiVersion: "v1",

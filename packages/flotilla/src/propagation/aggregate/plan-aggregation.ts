@@ -9,7 +9,7 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { withoutOlderPods } from "../works/pods-since.ts";
 import { targetsOf } from "../bindings/target-clusters.ts";
 import { clusterNameOf, TEMPLATE_GENERATION } from "@flotilla/karmada";
-import { INTERPRETED, REPLICAS_LEFT, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
+import { DISPATCHED, INTERPRETED, REPLICAS_LEFT, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -58,8 +58,13 @@ export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readon
   if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
   const leftAlone = planLeftAlone(works);
+  const hasFailed = findCondition(binding.status?.conditions, DISPATCHED)?.status === "False";
+  const dispatched = new Set(works.map(({ metadata }) => clusterNameOf(metadata.namespace ?? "")));
   // A member to which nothing is dispatched, or whose object is its own, would never be tried.
-  return tried === 0 || tried < targets.filter(({ name }) => !held.has(name) && !leftAlone.has(name)).length;
+  const awaited = targets.filter(
+    ({ name }) => !held.has(name) && !leftAlone.has(name) && (!hasFailed || dispatched.has(name)),
+  );
+  return tried === 0 || tried < awaited.length;
 }
 
 /**

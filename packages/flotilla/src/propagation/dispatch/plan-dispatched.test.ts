@@ -13,7 +13,7 @@ test("a successful dispatch writes no condition, which saves a write", () => {
 test("a failed dispatch reports the reason, and clears it after recovery", () => {
   const failed = planDispatched(
     binding,
-    { reason: "RenderFailed", message: "applying override policy registry; these members keep their current copies" },
+    { reason: "RenderFailed", message: "applying override policy registry; these members get no new copy" },
     NOW,
   );
   expect(failed.status?.conditions).toMatchObject([
@@ -21,7 +21,7 @@ test("a failed dispatch reports the reason, and clears it after recovery", () =>
       type: "Dispatched",
       status: "False",
       reason: "RenderFailed",
-      message: "applying override policy registry; these members keep their current copies",
+      message: "applying override policy registry; these members get no new copy",
     },
   ]);
 
@@ -41,14 +41,14 @@ test("an indivisible template is reported once for all members, other failures b
     ]),
   ).toEqual({
     reason: "DivideFailed",
-    message: "paris, oslo: dividing CloneSet web: no such order; these members keep their current copies",
+    message: "paris, oslo: dividing CloneSet web: no such order; these members get no new copy",
   });
   expect(
     failureOf([
       { cluster: "paris", error: new Error("a") },
       { cluster: "oslo", error: new Error("b") },
     ]),
-  ).toEqual({ reason: "RenderFailed", message: "paris: a; oslo: b; these members keep their current copies" });
+  ).toEqual({ reason: "RenderFailed", message: "paris: a; oslo: b; these members get no new copy" });
 });
 
 test("a held rollout is reported with the waiting pods, after any failures", () => {

@@ -6,11 +6,12 @@ import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
+import { DISPATCHED } from "../../flotilla-names.ts";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import type { DispatchPlan } from "./plan-dispatch.ts";
 
 /** Not a Karmada condition: in Karmada, a failing override is at best an event. */
-const TYPE = "Dispatched";
+const TYPE = DISPATCHED;
 
 /** The reason and message for copies that cannot be made. */
 export interface DispatchFailure {
@@ -20,7 +21,7 @@ export interface DispatchFailure {
 
 /** The number of names in a message; the rest is counted. */
 const NAMED = 10;
-const KEPT = "; these members keep their current copies";
+const KEPT = "; these members get no new copy";
 
 /** A user created the binding by hand; it is not processed. */
 export const FOREIGN: DispatchFailure = {
@@ -31,7 +32,7 @@ export const FOREIGN: DispatchFailure = {
 /** `refusal` names the quota. What is sent again when it has room is the template of then. */
 export const overQuota = (refusal: string): DispatchFailure => ({
   reason: QUOTA_EXCEEDED,
-  message: `${refusal} The template is not sent to members; they keep their current copies.`,
+  message: `${refusal} The template is not sent to members; they keep what they have.`,
 });
 
 export function planDispatched(

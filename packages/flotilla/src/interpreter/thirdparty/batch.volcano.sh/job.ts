@@ -7,7 +7,7 @@
  */
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import { isObject, setOwn, type Json, type JsonObject, textOf } from "@flotilla/base";
-import { countOf, pickFields, reportedStatuses, statusOf, sumOf } from "@flotilla/kubernetes";
+import { countOf, pickFields, reportedStatuses, statusOf, sumOf, timeIn } from "@flotilla/kubernetes";
 import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
 import { conditionsIn, laterOf, putStatus, nonEmpty, wholeStatus } from "../member-status.ts";
@@ -40,13 +40,19 @@ const HEALTHY = new Set([
   "Terminating",
   "Terminated",
 ]);
+/** The phases after which Volcano deletes a Job that has a time to live. */
+const ENDED = new Set(["Completed", "Failed", "Terminated"]);
 /** A condition of a Volcano Job is a past phase; after one of these, the job will not complete. */
 const FAILING = new Set(["Failed", "Aborting", "Aborted", "Terminating", "Terminated"]);
 
 export const volcanoJobInterpreter: KindInterpreter<VolcanoJob> = {
   group: "batch.volcano.sh",
   kind: "Job",
-  timeToLive: ["spec", "ttlSecondsAfterFinished"],
+  timeToLive: {
+    path: ["spec", "ttlSecondsAfterFinished"],
+    endedAt: ({ state }) =>
+      isObject(state) && ENDED.has(textOf(state["phase"])) ? timeIn(state, "lastTransitionTime") : undefined,
+  },
   components(job) {
     const tasks = job.spec?.["tasks"];
     if (!Array.isArray(tasks)) return [];

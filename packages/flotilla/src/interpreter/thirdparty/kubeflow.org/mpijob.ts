@@ -8,6 +8,7 @@ import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { componentOf, replicasOr } from "../components.ts";
 import { conditionsIn, putStatus, wholeStatus } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
+import { trainingTimeToLive } from "./time-to-live.ts";
 import { rolesOf, sumReplicaStatuses, timesOf, type TrainingJob } from "./replica-specs.ts";
 
 const SPECS = "mpiReplicaSpecs";
@@ -15,7 +16,7 @@ const SPECS = "mpiReplicaSpecs";
 export const mpiJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "MPIJob",
-  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: trainingTimeToLive,
   components(job) {
     const specs = job.spec?.[SPECS];
     const described = rolesOf(job, SPECS, isObject(specs) ? Object.keys(specs).toSorted() : []).filter(

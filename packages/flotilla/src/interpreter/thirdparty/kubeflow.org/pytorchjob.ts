@@ -4,6 +4,7 @@ import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { statusOf } from "@flotilla/kubernetes";
 import { conditionsIn, isTrue, putStatus, nonEmpty } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
+import { trainingTimeToLive } from "./time-to-live.ts";
 import {
   idleStatus,
   roleComponents,
@@ -20,7 +21,7 @@ const ROLES = ["Master", "Worker"];
 export const pyTorchJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "PyTorchJob",
-  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: trainingTimeToLive,
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
     if (items.length === 0) return putStatus(job, idleStatus(job));

@@ -8,6 +8,7 @@ import type { KindInterpreter, StatusItem } from "@flotilla/kubernetes";
 import { statusOf } from "@flotilla/kubernetes";
 import { conditionsIn, isTrue, laterOf, putStatus, nonEmpty } from "../member-status.ts";
 import { hasNotFailed } from "./health.ts";
+import { trainingTimeToLive } from "./time-to-live.ts";
 import {
   idleStatus,
   roleComponents,
@@ -23,7 +24,7 @@ const ROLES = ["PS", "Worker", "Chief", "Master", "Evaluator"];
 export const tfJobInterpreter: KindInterpreter<TrainingJob> = {
   group: "kubeflow.org",
   kind: "TFJob",
-  timeToLive: ["spec", "runPolicy", "ttlSecondsAfterFinished"],
+  timeToLive: trainingTimeToLive,
   components: (job) => roleComponents(job, SPECS, ROLES),
   aggregateStatus(job, items) {
     if (items.length === 0) return putStatus(job, idleStatus(job));

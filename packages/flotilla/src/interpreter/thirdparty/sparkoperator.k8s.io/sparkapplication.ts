@@ -56,6 +56,8 @@ const REFLECTED = [
 ];
 const TIMES = ["lastSubmissionAttemptTime", "terminationTime"];
 
+/** The states after which the operator deletes an application that has a time to live. */
+const ENDED = new Set(["COMPLETED", "FAILED"]);
 /** Severity of a state. */
 const SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
   ["", 0],
@@ -77,7 +79,13 @@ const SEVERITY: ReadonlyMap<unknown, number> = new Map<unknown, number>([
 export const sparkApplicationInterpreter: KindInterpreter<SparkApplication> = {
   group: "sparkoperator.k8s.io",
   kind: "SparkApplication",
-  timeToLive: ["spec", "timeToLiveSeconds"],
+  timeToLive: {
+    path: ["spec", "timeToLiveSeconds"],
+    endedAt: ({ applicationState, terminationTime }) =>
+      isObject(applicationState) && ENDED.has(textOf(applicationState["state"]))
+        ? textOf(terminationTime) || undefined
+        : undefined,
+  },
   components(application) {
     const factor = overheadFactorOf(application);
     return [

@@ -1,0 +1,65 @@
+/**
+ * Deletes templates that have finished on their members, after the time that their `ttlSecondsAfterFinished`, or the
+ * field of that meaning, names. Copies do not have this field: the hub would create a deleted copy, and run it, again.
+ *
+ * Reads:  ResourceBinding; its resource template.
+ * Writes: the deletion of the template.
+ */
+import type { Clock } from "@flotilla/base";
+import type { Client, ObjectKey } from "@flotilla/client";
+import { done, keyOf, unlessChanged } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
+import type { BindingScope } from "../bindings/binding-scope.ts";
+import { defineForBindings } from "../bindings/define-for-bindings.ts";
+import { RELIST_RETRY_MS } from "../templates/templates.ts";
+import type { Templates } from "../templates/templates.ts";
+import { canExpire, planExpiry } from "./plan-expiry.ts";
+
+export interface ExpiryDependencies {
+  scope: BindingScope;
+  client: Client;
+  templates: Pick<Templates, "get" | "kindOf">;
+  templateChanges: Source<ObjectKey>;
+  events: EventRecorder;
+  clock: Clock;
+}
+
+export function createExpiryController(deps: ExpiryDependencies): Controller<ObjectKey> {
+  const { scope, client, templates, events, clock } = deps;
+  return defineForBindings({
+    stage: "expiry",
+    scope,
+    concerns: ({ spec }) => canExpire(spec.resource),
+    watches: [{ source: deps.templateChanges }],
+    writes: [],
+
+    async reconcile(binding, { key: { cluster }, log, signal }) {
+      const { resource } = binding.spec;
+      if (binding.metadata.deletionTimestamp) return done;
+      const template = await templates.get(resource);
+      if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
+      if (!template || template.metadata.deletionTimestamp || template.metadata.uid !== resource.uid) return done;
+      const expiry = planExpiry(binding, template);
+      if (!expiry) return done;
+      const leftMs = expiry.atMs - clock.now();
+      if (leftMs > 0) return { requeueAfterMs: leftMs };
+
+      const { uid = "", resourceVersion = "" } = template.metadata;
+      const kind = await templates.kindOf(resource);
+      const deleted = await unlessChanged(
+        client
+          .delete(kind, keyOf(cluster, template), {
+            propagationPolicy: "Background",
+            // The version respects a time that was extended in the meantime.
+            preconditions: { uid, resourceVersion },
+            signal,
+          })
+          .then(() => true),
+      );
+      if (!deleted) return { requeueAfterMs: RELIST_RETRY_MS };
+      events.record(cluster, template, { type: "Normal", reason: "Expired", message: expiry.message });
+      log.info("finished object deleted", { kind: resource.kind, namespace: resource.namespace, name: resource.name });
+      return done;
+    },
+  });
+}
