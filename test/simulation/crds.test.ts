@@ -199,7 +199,7 @@ test("the status of a kind without a status subresource stays on the binding, an
   expect(await fleet.client.get(widget, { cluster: "hub", namespace: "shop", name: "a" })).not.toHaveProperty("status");
   expect(
     (await fleet.client.list(Event, { cluster: "hub", namespace: "shop" })).items
-      .filter(({ reason }) => reason === "AggregateStatusFailed")
+      .filter(({ reason }) => reason === "StatusNotAggregated")
       .map(({ count, message }) => [count, message]),
   ).toEqual([
     [

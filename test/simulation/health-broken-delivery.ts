@@ -259,7 +259,7 @@ export const brokenDelivery: Record<string, Broken> = {
         metadata: { namespace: ns, name: "m2" },
       }),
     cause: /m2.*cannot replace \/spec\/nowhere/,
-    also: /\bm1: Deployment\.a…|\bm1\b.*spec\.replicas: Invalid value: -1/,
+    also: /\bm1: Deployment\.a[^;]*…|\bm1\b.*spec\.replicas: Invalid value: -1/,
   },
   "pods of two members that wait for different reasons": {
     hub: (ns) => [

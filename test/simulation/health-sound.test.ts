@@ -326,6 +326,33 @@ const cases: Record<string, Sound> = {
     hub: (ns) => [advancedCronJob(ns, { jobTemplate: { spec: runSpec() } }), kruise(ns, "AdvancedCronJob")],
     why: "advancedcronjob/web",
   },
+  "a Workflow that is complete": {
+    hub: (ns) => [
+      object("argoproj.io/v1alpha1", "Workflow", ns, "web", {
+        spec: {
+          entrypoint: "main",
+          templates: [
+            {
+              name: "main",
+              container: { image: "web:1" },
+              metadata: { annotations: { "simulation.flotilla.dev/run": "1" } },
+            },
+          ],
+        },
+      }),
+      core(ns, "Workflow", "argoproj.io/v1alpha1"),
+    ],
+    why: "workflow/web",
+  },
+  "a HorizontalPodAutoscaler that scales": {
+    hub: (ns) => [
+      deployment(ns, { container: { resources: { requests: { cpu: "100m" } } } }),
+      policy(ns, "Deployment"),
+      autoscaler(ns),
+      { ...core(ns, "HorizontalPodAutoscaler", "autoscaling/v2"), metadata: { name: "hpa", namespace: ns } },
+    ],
+    why: "hpa/web",
+  },
   "a BroadcastJob that is complete": {
     hub: (ns) => [broadcastJob(ns), kruise(ns, "BroadcastJob")],
     why: "broadcastjob/web",

@@ -141,6 +141,14 @@ function problemOf(pod: JsonObject, warning: string): Found | undefined {
   const stopped = containers.map(stoppedBy).find((found) => found !== undefined);
   if (stopped) return stopped;
   if (conditionOf(status, "Ready")?.["status"] === "True") return undefined;
+  const { nodeName, schedulerName } = objectOf(pod["spec"]);
+  if (containers.length === 0 && !nodeName)
+    return {
+      reason: "Pending",
+      detail: `the scheduler ${textOf(schedulerName) || "default-scheduler"} has assigned no node`,
+      does: "wait",
+      isCertain: false,
+    };
   const starting = containers.find(({ state }) => objectOf(state)["waiting"] !== undefined);
   if (starting || containers.length === 0)
     return {

@@ -29,13 +29,15 @@ export const runsOnEveryNode = having("runsOnEveryNode");
 export const isScheduled = having("isScheduled");
 
 /**
- * Whether only the pods on the member show that something is wrong: active pods of a BroadcastJob, and of a Job of an
- * old cluster, may wait or run; an AdvancedCronJob does not report how its last run ended.
+ * Whether only the pods on the member show that something is wrong: active pods of a BroadcastJob, of a Workflow, and of
+ * a Job of an old cluster, may wait or run; an AdvancedCronJob does not report how its last run ended.
  */
 export function hidesItsPods(ref: KindRef, status: unknown): boolean {
   if (!isObject(status)) return false;
-  const { active, ready, lastScheduleTime } = status;
+  const { active, ready, phase, lastScheduleTime } = status;
   if (isScheduled(ref))
     return (Array.isArray(active) && active.length > 0) || (ref.kind !== "CronJob" && lastScheduleTime !== undefined);
-  return runsToCompletion(ref) && ready === undefined && countOf(active) > 0;
+  if (!runsToCompletion(ref) || ready !== undefined) return false;
+  // A Workflow counts no pods.
+  return countOf(active) > 0 || (active === undefined && phase === "Running");
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { KubernetesObject } from "@flotilla/apimachinery";
-import { heldPods, progressOf, whyUnhealthy } from "./why-unhealthy.ts";
+import { heldPods, progressOf, whyBroken, whyUnhealthy } from "./why-unhealthy.ts";
 
 const object = (kind: string, apiVersion: string, spec: object, status: object, metadata: object = {}) => ({
   apiVersion,
@@ -16,6 +16,14 @@ const READY = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableRepl
 const cases: Record<string, { of: ReturnType<typeof object>; health?: string; want: string | undefined }> = {
   "a Deployment whose pods are ready is healthy": { of: deployment({ replicas: 2 }, READY), want: undefined },
   "a Deployment that is scaled to zero is healthy": { of: deployment({ replicas: 0 }, {}), want: undefined },
+  "a ReplicationController without a single ready pod omits the counter": {
+    of: object("ReplicationController", "v1", { replicas: 2 }, { replicas: 2 }),
+    want: "PodsNotReady: 2 of 2 pods are not ready",
+  },
+  "a Deployment that is paused before its first pod": {
+    of: deployment({ replicas: 2, paused: true }, { unavailableReplicas: 2 }),
+    want: "PodsNotReady: 2 of 2 pods are not ready: the rollout is paused, so it has no pods of this template",
+  },
   "a surge pod that never starts is reported although the health rule is satisfied": {
     of: deployment({ replicas: 1 }, { replicas: 2, updatedReplicas: 1, readyReplicas: 1, unavailableReplicas: 1 }),
     want: "PodsNotReady: 1 of 2 pods is not ready",
@@ -328,4 +336,47 @@ for (const [what, { kind, spec, status, want }] of Object.entries(held))
     expect(heldPods({ apiVersion: "apps/v1", kind, metadata: { name: "web" }, spec, status } as KubernetesObject)).toBe(
       want,
     );
+  });
+
+const condition = (type: string, status: string, reason = "", message = "") => ({ type, status, reason, message });
+const broken: Record<string, { kind: string; conditions: object[]; want: string | undefined }> = {
+  "an autoscaler without its target": {
+    kind: "HorizontalPodAutoscaler",
+    conditions: [condition("AbleToScale", "False", "FailedGetScale", 'deployments.apps "gone" not found')],
+    want: 'AbleToScale is False: FailedGetScale: deployments.apps "gone" not found',
+  },
+  "an autoscaler whose target has no replicas is not broken": {
+    kind: "HorizontalPodAutoscaler",
+    conditions: [condition("AbleToScale", "True"), condition("ScalingActive", "False", "ScalingDisabled", "zero")],
+    want: undefined,
+  },
+  "an autoscaler at its limit is not broken": {
+    kind: "HorizontalPodAutoscaler",
+    conditions: [condition("ScalingActive", "True"), condition("ScalingLimited", "False", "DesiredWithinRange")],
+    want: undefined,
+  },
+  "a definition whose names are taken": {
+    kind: "CustomResourceDefinition",
+    conditions: [condition("Established", "False", "NotAccepted"), condition("NamesAccepted", "False", "Conflict")],
+    want: "Established is False: NotAccepted",
+  },
+  "an API service that does not answer": {
+    kind: "APIService",
+    conditions: [condition("Available", "False", "FailedDiscoveryCheck", "no route")],
+    want: "Available is False: FailedDiscoveryCheck: no route",
+  },
+  "an object whose controller gave up": {
+    kind: "Widget",
+    conditions: [condition("Ready", "False", "Broken"), condition("Stalled", "True", "Invalid", "no such chart")],
+    want: "Stalled is True: Invalid: no such chart",
+  },
+  "an object that its controller does not know yet is not broken": {
+    kind: "Widget",
+    conditions: [condition("Ready", "Unknown")],
+    want: undefined,
+  },
+};
+for (const [behaviour, { kind, conditions, want }] of Object.entries(broken))
+  test(`without a health rule, ${behaviour}`, () => {
+    expect(whyBroken(object(kind, "example.com/v1", {}, { conditions }))?.message).toBe(want);
   });

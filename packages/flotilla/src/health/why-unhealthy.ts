@@ -52,7 +52,7 @@ export function whyUnhealthy(object: Observed, health: string | undefined, owner
   if (isCronJob(object) && hasLastRunFailed(object))
     return { reason: LAST_RUN_FAILED, message: "its last run did not succeed" };
   const missing = unreadyOf(object);
-  const cause = causeIn(conditions);
+  const cause = causeIn(conditions) || pauseIn(object);
   if (missing)
     return {
       reason: /exceeded quota/.test(cause) ? QUOTA_FORBIDS : "PodsNotReady",
@@ -88,7 +88,9 @@ export function unreadyOf(object: Observed): { unready: number; total: number } 
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
   const { apiVersion, kind } = object;
   // The pods of a run end: without a counter, nothing is known about them.
-  const isCounted = COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !runsToCompletion({ apiVersion, kind });
+  const isCounted =
+    kind === "ReplicationController" ||
+    (COUNTED_GROUPS.has(parseApiVersion(apiVersion).group) && !runsToCompletion({ apiVersion, kind }));
   const numbers = (
     [
       ["readyReplicas", Math.max(countOf(spec["replicas"]), countOf(status["replicas"]))],
@@ -163,6 +165,34 @@ function causeIn(conditions: Conditions): string {
   if (failure) return textOf(failure);
   const progressing = findCondition(conditions, "Progressing");
   return progressing?.status === "False" ? textOf(progressing) : "";
+}
+
+/** A paused Deployment does not start the pods of a template that it has none of. */
+function pauseIn(object: Observed): string {
+  const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
+  const isHeld = object.kind === "Deployment" && spec["paused"] === true && countOf(status["updatedReplicas"]) === 0;
+  return isHeld ? ": the rollout is paused, so it has no pods of this template" : "";
+}
+
+/** Conditions that are not `True` while an object does not do what it is for. */
+const WORKING = ["Ready", "Available", "Established", "NamesAccepted", "AbleToScale", "ScalingActive"];
+/** Conditions that are `True` then. */
+const BROKEN = ["Stalled", "Dangling"];
+/** Reasons of these conditions for what a user asked for. */
+const ON_PURPOSE: ReadonlySet<string> = new Set(["ScalingDisabled", "Suspended", "Paused"]);
+
+/**
+ * For kinds without a health rule, which count as healthy as soon as they exist: a condition by which the object's
+ * controller reports that it does not work, such as that of a HorizontalPodAutoscaler without its target.
+ */
+export function whyBroken(object: Observed): Unhealthy | undefined {
+  const conditions = conditionsOf(object);
+  const find = (types: readonly string[], status: string): Conditions[number] | undefined =>
+    types
+      .map((type) => findCondition(conditions, type))
+      .find((found) => found?.status === status && !ON_PURPOSE.has(found.reason ?? ""));
+  const found = find(BROKEN, "True") ?? find(WORKING, "False");
+  return found && { reason: "Unhealthy", message: `${found.type} is ${found.status}${textOf(found)}` };
 }
 
 /** The rule only says yes or no; the phase or the condition that is not true usually is the reason. */

@@ -394,8 +394,9 @@ function bindingStages(
       reportRuleFailure,
       reportNoStatus: (template, { kind, metadata }) =>
         events(AGGREGATE).record(deps.hub, template, {
-          type: "Warning",
-          reason: "AggregateStatusFailed",
+          // Nothing is wrong, and nothing is tried again.
+          type: "Normal",
+          reason: "StatusNotAggregated",
           message: `${template.kind} has no status subresource; see status.aggregatedStatus of ${kind} ${metadata.name} for the members' status`,
         }),
       bindingStatus,

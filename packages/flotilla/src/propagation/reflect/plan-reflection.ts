@@ -6,13 +6,13 @@ import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers, defined }
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
-import { type Interpreter } from "../../interpreter/interpreter.ts";
+import { knownKinds, type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { INTERPRETED, RELEASE_OBSERVED, RELEASE_STEP } from "../../flotilla-names.ts";
 import { withWorkHealth } from "../../health/healthy-condition.ts";
 import type { Verdict } from "../../health/healthy-condition.ts";
-import { progressOf, whyUnhealthy } from "../../health/why-unhealthy.ts";
+import { progressOf, whyBroken, whyUnhealthy } from "../../health/why-unhealthy.ts";
 
 /** One manifest, and the status of the member's object. */
 interface Seen {
@@ -45,6 +45,11 @@ export type ReadingRules = Pick<
   "reflectStatus" | "replacedGenerations" | "conditionSums" | "health" | "ownerOf"
 >;
 
+/** The kinds whose built-in rules judge their health. */
+const JUDGED = new Set(knownKinds.flatMap(({ group, kind, isHealthy }) => (isHealthy ? [`${group}/${kind}`] : [])));
+const hasHealthRule = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean =>
+  JUDGED.has(`${parseApiVersion(apiVersion).group}/${kind}`);
+
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
   object: DeepReadonly<KubernetesObject>,
@@ -71,7 +76,10 @@ export async function readObject(
       new InterpretError(`the fields ${omitted.join(", ")} of the status are not reflected: each ${INEXACT_INTEGER}`),
     );
   const health = await attempt("InterpretHealthFailed", interpreter.health(object));
-  const unhealthy = whyUnhealthy(object, health, interpreter.ownerOf("isHealthy", object));
+  const owner = interpreter.ownerOf("isHealthy", object);
+  const unhealthy =
+    whyUnhealthy(object, health, owner) ??
+    (owner === undefined && !hasHealthRule(object) ? whyBroken(object) : undefined);
   return {
     status: isObject(status) ? withMemberConditions(status, object, interpreter) : undefined,
     health: health ?? "Unknown",

@@ -1,0 +1,124 @@
+/**
+ * Kinds without a rule of Karmada for their health, and pods that report nothing: `flotilla status`, `why` and `doctor`
+ * name the cause within their first three lines, as for the fleets of health-broken.test.ts.
+ */
+import { beforeAll, afterAll, describe, expect, test } from "vitest";
+import { readFirst, startHealthFleet } from "./health-fleet.ts";
+import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
+import { daemonSet, deployment, object, policy } from "./health-manifests.ts";
+
+function replicationController(namespace: string): Manifest {
+  const web = deployment(namespace, { image: "web:broken" });
+  return {
+    ...web,
+    apiVersion: "v1",
+    kind: "ReplicationController",
+    spec: { ...web["spec"], selector: { app: "web" } },
+  };
+}
+
+function autoscaler(namespace: string, name: string): Manifest {
+  const cpu = { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } };
+  return object("autoscaling/v2", "HorizontalPodAutoscaler", namespace, "web", {
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      maxReplicas: 4,
+      metrics: [{ type: "Resource", resource: cpu }],
+    },
+  });
+}
+
+const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
+  "a Deployment that is paused before its first pod": {
+    hub: (ns) => [deployment(ns, { spec: { paused: true } }), policy(ns, "Deployment")],
+    cause: /2 of 2 pods are not ready: the rollout is paused, so it has no pods of this template/,
+  },
+  "pods whose scheduler does not run": {
+    hub: (ns) => [deployment(ns, { pod: { schedulerName: "batch" } }), policy(ns, "Deployment")],
+    cause: /2 pods wait on m1: Pending: the scheduler batch has assigned no node/,
+  },
+  "a ReplicationController with a wrong image": {
+    hub: (ns) => [replicationController(ns), policy(ns, "ReplicationController", { apiVersion: "v1" })],
+    why: "replicationcontroller/web",
+    cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
+  },
+  "a ReplicaSet with a wrong image": {
+    hub: (ns) => [{ ...deployment(ns, { image: "web:broken" }), kind: "ReplicaSet" }, policy(ns, "ReplicaSet")],
+    why: "replicaset/web",
+    cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
+  },
+  "a Pod with a wrong image": {
+    hub: (ns) => [
+      object("v1", "Pod", ns, "web", { spec: { containers: [{ name: "main", image: "web:broken" }] } }),
+      policy(ns, "Pod", { apiVersion: "v1" }),
+    ],
+    why: "pod/web",
+    cause: /1 pod waits on m1: ImagePullBackOff: image web:broken/,
+  },
+  "an Advanced DaemonSet with a wrong image": {
+    hub: (ns) => [
+      { ...daemonSet(ns, { image: "web:broken" }), apiVersion: "apps.kruise.io/v1beta1" },
+      policy(ns, "DaemonSet", { apiVersion: "apps.kruise.io/v1beta1" }),
+    ],
+    why: "daemonset.apps.kruise.io/web",
+    cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
+  },
+  "a Workflow with a wrong image": {
+    hub: (ns) => [
+      object("argoproj.io/v1alpha1", "Workflow", ns, "web", {
+        spec: { entrypoint: "main", templates: [{ name: "main", container: { image: "web:broken" } }] },
+      }),
+      policy(ns, "Workflow", { apiVersion: "argoproj.io/v1alpha1" }),
+    ],
+    why: "workflow/web",
+    cause: /1 pod waits on m1: ImagePullBackOff: image web:broken/,
+  },
+  "a HorizontalPodAutoscaler whose target does not exist": {
+    hub: (ns) => [autoscaler(ns, "gone"), policy(ns, "HorizontalPodAutoscaler", { apiVersion: "autoscaling/v2" })],
+    why: "hpa/web",
+    cause: /FailedGetScale: deployments.apps "gone" not found/,
+  },
+  "a HorizontalPodAutoscaler whose pods request nothing": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment"),
+      autoscaler(ns, "web"),
+      {
+        ...policy(ns, "HorizontalPodAutoscaler", { apiVersion: "autoscaling/v2" }),
+        metadata: { name: "hpa", namespace: ns },
+      },
+    ],
+    why: "hpa/web",
+    cause: /FailedGetResourceMetric: .*missing request for cpu/,
+  },
+};
+
+const namespaceOf = (behaviour: string): string => `b${Object.keys(cases).indexOf(behaviour) + 1}`;
+let world: HealthFleet;
+let examined: Examination;
+
+beforeAll(async () => {
+  world = await startHealthFleet({ members: ["m1"], nodes: 2 });
+  for (const [behaviour, { hub }] of Object.entries(cases)) {
+    const namespace = namespaceOf(behaviour);
+    await world.create("hub", object("v1", "Namespace", "", namespace), ...hub(namespace));
+  }
+  await world.fleet.run(180_000);
+  examined = await world.doctor();
+});
+afterAll(() => world.fleet.stop());
+
+describe("a broken fleet is reported with its cause in the first three lines:", () => {
+  for (const [behaviour, { why = "deployment/web", cause }] of Object.entries(cases))
+    test(behaviour, async () => {
+      const namespace = namespaceOf(behaviour);
+
+      const printed = {
+        why: await world.show("why", why, "-n", namespace),
+        status: await world.show("status", "-n", namespace),
+        doctor: await examined.print(new RegExp(`\\b${namespace}\\b`)),
+      };
+
+      expect(Object.entries(printed).filter(([, text]) => !cause.test(readFirst(text)))).toEqual([]);
+    });
+});
