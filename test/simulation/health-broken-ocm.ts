@@ -99,7 +99,10 @@ export const brokenOcm: Record<string, Broken> = {
         spec: {
           manifestWorkTemplate: {
             workload: {
-              manifests: [object("v1", "Namespace", "", ns), deployment(ns, { simulate: { fault: "crash-loop" } })],
+              manifests: [
+                object("v1", "Namespace", "", `${ns}-pods`),
+                deployment(`${ns}-pods`, { simulate: { fault: "crash-loop" } }),
+              ],
             },
           },
           placementRefs: [{ name: "web" }],

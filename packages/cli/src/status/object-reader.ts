@@ -11,10 +11,12 @@ interface Where {
 }
 
 export interface ObjectReader {
-  /** Passes on every object and resolves with their number. A kind that is not served or may not be listed has none. */
+  /**
+   * Passes on every object and resolves with their number, without those for which `see` returns `"not asked"`. A kind that is not served or may not be listed has none.
+   */
   each<T extends KubernetesObject>(
     kind: Kind<T>,
-    see: (object: DeepReadonly<T>) => void,
+    see: (object: DeepReadonly<T>) => unknown,
     where?: Where,
   ): Promise<number>;
   all<T extends KubernetesObject>(kind: Kind<T>, where?: Where): Promise<DeepReadonly<T>[]>;
@@ -35,8 +37,7 @@ export function createObjectReader(client: Client, signal: AbortSignal): ObjectR
     let count = 0;
     try {
       for await (const object of eachObject(client, kind, { cluster: HUB, ...where, signal })) {
-        count += 1;
-        see(object);
+        if (see(object) !== "not asked") count += 1;
       }
       counts.set(kind.kind, (counts.get(kind.kind) ?? 0) + count);
     } catch (error) {

@@ -130,12 +130,13 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
   const away = new Set(
     managedClusters.filter((cluster) => whyUnavailable(cluster) !== undefined).map(({ metadata }) => metadata.name),
   );
-  const seeWork = (work: DeepReadonly<ManifestWork>): void => {
-    if (namespace !== undefined && !namespacesOf(work).has(namespace)) return;
+  const seeWork = (work: DeepReadonly<ManifestWork>): "not asked" | undefined => {
+    if (namespace !== undefined && !namespacesOf(work).has(namespace)) return "not asked";
     const rows = summariseManifests(work, away.has(work.metadata.namespace ?? ""));
     workloads.push(...rows.filter((row) => namespace === undefined || row.namespace === namespace));
     collector.manifestWork(work);
     candidates.push(...candidatesOfWork(work, { nowMs, members: fleet.names }));
+    return undefined;
   };
   const seePolicy = (policy: DeepReadonly<PropagationPolicy>): void => {
     collector.policy(policy);

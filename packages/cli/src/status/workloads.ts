@@ -4,6 +4,7 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { DaemonSet, Deployment, isJobFinished, Job, kubernetesWorkloads, Pod, StatefulSet } from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord, runsToCompletion, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
+import { REPLICA_SET_LABEL } from "@flotilla/ocm";
 import type { ManifestWork } from "@flotilla/ocm";
 import { isObject, numberOf, textOf, objectOf } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
@@ -284,11 +285,13 @@ export function summariseManifests(
   });
 }
 
-/** The namespaces that a ManifestWork is about: its cluster's, and those of its objects. */
+/** The namespaces that a ManifestWork is about: its cluster's, that of its ManifestWorkReplicaSet, and those of its objects. */
 export function namespacesOf({ metadata, spec }: DeepReadonly<ManifestWork>): Set<string> {
   const manifests = (spec.workload?.manifests ?? []) as unknown as readonly JsonObject[];
   return new Set([
     metadata.namespace ?? "",
+    // The label has the namespace and the name.
+    ...(/^[^.]+(?=\.)/.exec(metadata.labels?.[REPLICA_SET_LABEL] ?? "") ?? []),
     ...manifests.map((manifest) => textOf(objectOf(manifest["metadata"])["namespace"])),
   ]);
 }
