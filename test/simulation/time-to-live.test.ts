@@ -4,6 +4,7 @@ import type { Json } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { Event, Job, Namespace } from "@flotilla/kubernetes";
+import { ManifestWork } from "@flotilla/ocm";
 import { makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -110,6 +111,42 @@ test("a Job of the same name as one that was deleted is not deleted for the end 
   await fleet.run(50_000);
 
   expect(await holders(fleet, job)).toEqual(["hub", "m1", "m2"]);
+});
+
+const inWork = (spec: Partial<ManifestWork["spec"]> = {}): ManifestWork =>
+  ({
+    apiVersion: "work.open-cluster-management.io/v1",
+    kind: "ManifestWork",
+    metadata: { name: "run", namespace: "m1" },
+    spec: {
+      workload: { manifests: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, runs["a Job"]] },
+      ...spec,
+    },
+  }) as unknown as ManifestWork;
+async function runsOfWork(work: ManifestWork): Promise<{ ran: number; left: number }> {
+  const { client, ...fleet } = endsWithTest(await startTestFleet({ members: ["m1"], nodes: 2 }));
+  await client.create(ManifestWork, "hub", work);
+  const uids = new Set<string>();
+  let left = 0;
+  for (let step = 0; step < 30; step++) {
+    await fleet.run(10_000);
+    const { items } = await client.list(Job, { cluster: "m1", namespace: "shop" });
+    for (const { metadata } of items) uids.add(metadata.uid ?? "");
+    left = items.length;
+  }
+  return { ran: uids.size, left };
+}
+
+test("a Job of a ManifestWork runs once, and stays until the work is deleted", async () => {
+  expect(await runsOfWork(inWork())).toEqual({ ran: 1, left: 1 });
+});
+
+test("a Job of a ManifestWork with the rule Complete runs once, and its member deletes it", async () => {
+  const resourceIdentifier = { group: "batch", resource: "jobs", namespace: "shop", name: "run" };
+  const conditionRules = [{ type: "WellKnownConditions", condition: "Complete" }];
+  const work = inWork({ manifestConfigs: [{ resourceIdentifier, conditionRules }] });
+
+  expect(await runsOfWork(work)).toEqual({ ran: 1, left: 0 });
 });
 
 test("Jobs that a CronJob created on a member are deleted there, by their time to live", async () => {

@@ -10,6 +10,7 @@ import { createQuotaController } from "./quota/quota-controller.ts";
 import { createRootCertificateController } from "./root-certificates/root-certificates-controller.ts";
 import { createServiceAccountController } from "./service-accounts/service-accounts-controller.ts";
 import { createStorageProtectionControllers } from "./storage-protection/storage-protection-controllers.ts";
+import { createTemplatePodController } from "./template-pods/template-pods-controller.ts";
 import { createTokenController } from "./tokens/tokens-controller.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- A list of controllers of different keys; each key stays inside its own.
@@ -26,6 +27,7 @@ export function createSystemControllers(deps: SystemDependencies): Controller<an
     yieldToOtherControllers(createQuotaController(deps), elsewhere),
     yieldToOtherControllers(createBootstrapController(deps), elsewhere),
     ...createStorageProtectionControllers(deps),
+    createTemplatePodController(deps),
     createApprovalController(deps),
     // Always runs, too: the server trusts only certificates of its own CA.
     ...(deps.signRequest ? [createSigningController({ ...deps, signRequest: deps.signRequest })] : []),

@@ -13,6 +13,8 @@ export interface WatchSourceOptions<T extends KubernetesObject, K> {
   log: Log;
   kind: Kind<T>;
   fieldSelector?: string;
+  /** Unset watches all clusters. */
+  cluster?: string;
   /** The resourceVersion to start after; unset starts with the existing objects. */
   startAfter?(signal: AbortSignal): Promise<string>;
   map(event: { cluster: string; object: DeepReadonly<T>; deleted: boolean }): Iterable<K>;
@@ -24,11 +26,11 @@ export interface WatchSourceOptions<T extends KubernetesObject, K> {
 const RESTART_MS = 500;
 
 export function createWatchSource<T extends KubernetesObject, K>(options: WatchSourceOptions<T, K>): Source<K> {
-  const { client, clock, log, kind, fieldSelector, startAfter, map, afterGap } = options;
+  const { client, clock, log, kind, fieldSelector, cluster = "*", startAfter, map, afterGap } = options;
 
   const follow = async (enqueue: (key: K) => void, signal: AbortSignal): Promise<void> => {
     const resourceVersion = await startAfter?.(signal);
-    for await (const events of client.watch(kind, { cluster: "*", fieldSelector, resourceVersion, signal })) {
+    for await (const events of client.watch(kind, { cluster, fieldSelector, resourceVersion, signal })) {
       for (const event of events) {
         if (event.type === "BOOKMARK") continue;
         for (const key of map({ cluster: event.cluster, object: event.object, deleted: event.type === "DELETED" }))

@@ -4,7 +4,7 @@ import type { ManifestWork } from "@flotilla/ocm";
 import type { DeepReadonly } from "@flotilla/base";
 import { manifestsOf, refOf } from "../../ocm/work/manifests.ts";
 import type { Manifest } from "../../ocm/work/manifests.ts";
-import { optionsOf } from "../../ocm/work/manifest-options.ts";
+import { deliveredObject, optionsOf } from "../../ocm/work/manifest-options.ts";
 import type { ManifestOptions } from "../../ocm/work/manifest-options.ts";
 import { isOwned } from "../../ocm/work/ownership.ts";
 import { compareFields } from "../../fields/field-changes.ts";
@@ -30,6 +30,8 @@ export function planWorkChanges(
   const cluster = after.metadata.namespace ?? "";
   const [old, next] = [byIdentity(before), byIdentity(after)];
 
+  const deliveredBy = (work: Work, object: Object): Object =>
+    deliveredObject(object, optionsFor(work, object, resourceOf));
   for (const [id, object] of next) {
     const strategy = strategyOf(after, object, resourceOf);
     const had = old.get(id);
@@ -39,7 +41,7 @@ export function planWorkChanges(
       planned.changes.push({ ...change, action: "create", fields: [] });
       continue;
     }
-    const { fields, more } = compareFields(had, object);
+    const { fields, more } = compareFields(deliveredBy(before ?? after, had), deliveredBy(after, object));
     if (fields.length === 0) continue;
     if (strategy === "CreateOnly")
       planned.notes.push(`${objectTitle(object)} on ${cluster} stays: its update strategy is CreateOnly`);

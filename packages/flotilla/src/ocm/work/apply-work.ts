@@ -13,7 +13,7 @@ import { applyOrder } from "./apply-order.ts";
 import { referenceTo, type Applied } from "./applied-work.ts";
 import { checkExecutor } from "./executor.ts";
 import { IgnoreFieldsError } from "./ignore-fields.ts";
-import { optionsOf } from "./manifest-options.ts";
+import { deliveredObject, optionsOf } from "./manifest-options.ts";
 import { CONFLICT_REASON, isComplete, isDelivered } from "./manifest-state.ts";
 import { inScope, metaOf, type Manifest } from "./manifests.ts";
 import type { WorkMember } from "./member-objects.ts";
@@ -64,7 +64,8 @@ async function applyOne(work: Work, manifest: Manifest, context: ApplyContext): 
     if (manifest.problem !== undefined) throw new WorkMistakeError(manifest.problem);
     const served = (kind = await member.delivery.kindOf(manifest.object, { beforeRequest }));
     const meta = metaOf(manifest, served);
-    const object = inScope(manifest.object, served);
+    const options = optionsOf(meta, work.spec.manifestConfigs);
+    const object = inScope(deliveredObject(manifest.object, options), served);
     if (isComplete(work, meta)) return { manifest, kind, outcome: { result: "complete" } };
 
     const isHeld = isOwned(
@@ -81,7 +82,7 @@ async function applyOne(work: Work, manifest: Manifest, context: ApplyContext): 
     // Lost permissions of an account are detected on the next write; a new work is checked at once.
     if (!isBefore) await check();
     const ownership = references({ reference: referenceTo(applied), isHeld, isDelivered: isBefore });
-    const policy = planApply(manifest, optionsOf(meta, work.spec.manifestConfigs), ownership);
+    const policy = planApply(manifest, options, ownership);
     const guard = oscillations.guard({
       work: key,
       cluster: key.namespace ?? "",

@@ -1,7 +1,11 @@
 /** The options of a work for one of its manifests. */
 import type { ManifestConfigOption } from "@flotilla/ocm";
 import type { ManifestResourceMeta } from "@flotilla/apimachinery/facts/work-ocm-v1.ts";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
+import { withoutTimeToLive } from "../../interpreter/prune.ts";
+
+type Object = DeepReadonly<KubernetesObject>;
 
 export type ManifestOptions = Pick<
   DeepReadonly<ManifestConfigOption>,
@@ -20,6 +24,15 @@ export function optionsOf(
   if (!conditionRules && !feedbackRules && !updateStrategy) return undefined;
   const feedbackScrapeType = matching.find((option) => option.feedbackScrapeType)?.feedbackScrapeType;
   return { conditionRules, feedbackRules, updateStrategy, feedbackScrapeType };
+}
+
+/**
+ * What a member gets of a manifest. A copy that its member deleted after `ttlSecondsAfterFinished` would be created, and
+ * run, again; unless the rule `Complete` ends updates.
+ */
+export function deliveredObject(object: Object, options: ManifestOptions | undefined): Object {
+  const ends = options?.conditionRules?.some(({ condition }) => condition === "Complete") ?? false;
+  return ends ? object : withoutTimeToLive(object as Parameters<typeof withoutTimeToLive>[0]);
 }
 
 function matches(

@@ -357,7 +357,8 @@ test("aggregation starts once every target was tried", () => {
 test("aggregation does not wait for a target whose copy cannot be made", () => {
   const tried = makeWork("paris", "web").applied("True").build();
   const untried = makeWork("oslo", "web").build();
-  const failed = { ...binding, status: { conditions: [{ type: "Dispatched", status: "False" as const }] } };
+  const status = { status: "False" as const, reason: "RenderFailed", message: "", lastTransitionTime: NOW };
+  const failed = { ...binding, status: { conditions: [{ type: "Dispatched", ...status }] } };
 
   expect(isTooEarly(binding, [tried])).toBe(true);
   expect(isTooEarly(failed, [tried])).toBe(false);

@@ -1,4 +1,4 @@
-/** Volumes, claims and classes that are deleted: no finalizer that the API server added stays where nothing uses them. */
+/** Deletions: none waits for a controller or a kubelet that does not exist. */
 import { expect, test } from "vitest";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import type { JsonObject } from "@flotilla/base";
@@ -135,4 +135,25 @@ test("a claim in use is protected in a cluster whose pods others run, and a clas
 
   expect(used).toEqual(["PersistentVolumeClaim on m1", "VolumeAttributesClass on m1", "Namespace on m1"]);
   expect(await holders(fleet)).toEqual(["Namespace on m1"]);
+});
+
+test("a Pod of the hub that names a node is deleted, with its copy and its Namespace", async () => {
+  const fleet = await startFleet(3);
+  const { client } = fleet;
+  await client.create(Namespace, "hub", namespace);
+  await client.create(Pod, "hub", {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", namespace: "shop" },
+    spec: { nodeName: "n1", containers: [{ name: "c", image: "x:1" }] },
+  });
+
+  await client.delete(Pod, { cluster: "hub", namespace: "shop", name: "web" });
+  await fleet.run(1_000);
+  const pods = await client.list(Pod, { cluster: "hub", namespace: "shop" });
+  await client.delete(Namespace, { cluster: "hub", name: "shop" });
+  await fleet.run(20_000);
+
+  expect(pods.items).toEqual([]);
+  expect(await holders(fleet)).toEqual([]);
 });
