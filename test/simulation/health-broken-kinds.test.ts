@@ -3,6 +3,7 @@
  * name the cause within their first three lines, as for the fleets of health-broken.test.ts.
  */
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "@flotilla/base";
 import { readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
 import { daemonSet, deployment, object, policy } from "./health-manifests.ts";
@@ -13,7 +14,7 @@ function replicationController(namespace: string): Manifest {
     ...web,
     apiVersion: "v1",
     kind: "ReplicationController",
-    spec: { ...web["spec"], selector: { app: "web" } },
+    spec: { ...(web["spec"] as JsonObject), selector: { app: "web" } },
   };
 }
 

@@ -143,7 +143,7 @@ test("a Job of a ManifestWork runs once, and stays until the work is deleted", a
 
 test("a Job of a ManifestWork with the rule Complete runs once, and its member deletes it", async () => {
   const resourceIdentifier = { group: "batch", resource: "jobs", namespace: "shop", name: "run" };
-  const conditionRules = [{ type: "WellKnownConditions", condition: "Complete" }];
+  const conditionRules = [{ type: "WellKnownConditions" as const, condition: "Complete" }];
   const work = inWork({ manifestConfigs: [{ resourceIdentifier, conditionRules }] });
 
   expect(await runsOfWork(work)).toEqual({ ran: 1, left: 0 });

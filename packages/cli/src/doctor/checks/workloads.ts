@@ -100,7 +100,7 @@ function findingOf(
     severity: "problem",
     about: `${kind} ${namespace ? `${namespace}/` : ""}${name}`,
     seen,
-    fix: "`flotilla why` shows each member; `flotilla get pods` lists the pods there.",
+    fix: "`flotilla why` shows each member, and what to do.",
     commands: [`flotilla why ${wordOf({ apiVersion, kind })}/${name}${where}`],
   };
 }
