@@ -1,6 +1,6 @@
 /** Runs that are deleted some time after they have finished, from the hub and from every member. */
 import { expect, test } from "vitest";
-import type { Json } from "@flotilla/base";
+import type { Json, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { Event, Job, Namespace } from "@flotilla/kubernetes";
@@ -85,13 +85,13 @@ test("a finished Job stays until it is given a time to live", async () => {
   const { ttlSecondsAfterFinished: _, ...endless } = spec as Record<string, Json>;
   const fleet = await start({ ...job, spec: endless });
   await fleet.run(60_000);
-  const stays = await holders(fleet, job as Manifest);
+  const stays = await holders(fleet, job);
 
   await fleet.client.patch(Job, { cluster: "hub", namespace: "shop", name: "run" }, { spec: ttl }, { type: "merge" });
   await fleet.run(5_000);
 
   expect(stays).toEqual(["hub", "m1", "m2"]);
-  expect(await holders(fleet, job as Manifest)).toEqual([]);
+  expect(await holders(fleet, job)).toEqual([]);
 });
 
 test("a Job of the same name as one that was deleted is not deleted for the end of that one", async () => {
@@ -101,28 +101,23 @@ test("a Job of the same name as one that was deleted is not deleted for the end 
   await fleet.run(25_000);
 
   await fleet.client.delete(Job, key, { propagationPolicy: "Background" });
-  await fleet.client.create(Job, "hub", {
-    ...job,
-    spec: {
-      ...(job.spec as unknown as Job["spec"]),
-      template: { ...pod, metadata: { annotations: { "sim/run": "100" } } },
-    } as unknown as Job["spec"],
-  } as unknown as Job);
+  const slow = { ...pod, metadata: { annotations: { "sim/run": "100" } } };
+  const spec = { ...(job["spec"] as JsonObject), template: slow } as unknown as Job["spec"];
+  await fleet.client.create(Job, "hub", { ...job, spec });
   await fleet.run(50_000);
 
   expect(await holders(fleet, job)).toEqual(["hub", "m1", "m2"]);
 });
 
-const inWork = (spec: Partial<ManifestWork["spec"]> = {}): ManifestWork =>
-  ({
-    apiVersion: "work.open-cluster-management.io/v1",
-    kind: "ManifestWork",
-    metadata: { name: "run", namespace: "m1" },
-    spec: {
-      workload: { manifests: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, runs["a Job"]] },
-      ...spec,
-    },
-  }) as unknown as ManifestWork;
+const inWork = (spec: Partial<ManifestWork["spec"]> = {}): ManifestWork => ({
+  apiVersion: "work.open-cluster-management.io/v1",
+  kind: "ManifestWork",
+  metadata: { name: "run", namespace: "m1" },
+  spec: {
+    workload: { manifests: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }, runs["a Job"]] },
+    ...spec,
+  },
+});
 async function runsOfWork(work: ManifestWork): Promise<{ ran: number; left: number }> {
   const { client, ...fleet } = endsWithTest(await startTestFleet({ members: ["m1"], nodes: 2 }));
   await client.create(ManifestWork, "hub", work);

@@ -12,7 +12,8 @@ interface Where {
 
 export interface ObjectReader {
   /**
-   * Passes on every object and resolves with their number, without those for which `see` returns `"not asked"`. A kind that is not served or may not be listed has none.
+   * Passes on every object and resolves with their number, without those for which `see` returns `"not asked"`. A kind
+   * that is not served or may not be listed has none.
    */
   each<T extends KubernetesObject>(
     kind: Kind<T>,

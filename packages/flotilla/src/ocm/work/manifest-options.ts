@@ -32,7 +32,7 @@ export function optionsOf(
  */
 export function deliveredObject(object: Object, options: ManifestOptions | undefined): Object {
   const ends = options?.conditionRules?.some(({ condition }) => condition === "Complete") ?? false;
-  return ends ? object : withoutTimeToLive(object as Parameters<typeof withoutTimeToLive>[0]);
+  return ends ? object : withoutTimeToLive(object);
 }
 
 function matches(

@@ -37,7 +37,7 @@ export function planExpiry(
   let endedMs = 0;
   for (const member of members) {
     const own = reported.get(member);
-    const time = isObject(own) ? rule.endedAt(own as JsonObject) : undefined;
+    const time = isObject(own) ? rule.endedAt(own) : undefined;
     // An earlier time is that of a deleted object of the same name.
     if (time === undefined || timeMs(time) < timeMs(template.metadata.creationTimestamp)) return undefined;
     statuses.push(own as JsonObject);
