@@ -3,8 +3,9 @@
  * name the cause within their first three lines, as for the fleets of health-broken.test.ts.
  */
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
+import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
-import { readFirst, startHealthFleet } from "./health-fleet.ts";
+import { readAll, readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
 import { daemonSet, deployment, object, policy } from "./health-manifests.ts";
 
@@ -116,10 +117,46 @@ describe("a broken fleet is reported with its cause in the first three lines:", 
 
       const printed = {
         why: await world.show("why", why, "-n", namespace),
+        describe: readAll(await world.show("describe", why, "-n", namespace)),
         status: await world.show("status", "-n", namespace),
         doctor: await examined.print(new RegExp(`\\b${namespace}\\b`)),
       };
 
       expect(Object.entries(printed).filter(([, text]) => !cause.test(readFirst(text)))).toEqual([]);
     });
+});
+
+test("a wait for an object that does not work fails, and describe names the cause", async () => {
+  const wrong: unknown[] = [];
+  for (const [behaviour, { why = "deployment/web", cause }] of Object.entries(cases)) {
+    const namespace = namespaceOf(behaviour);
+    const [waited] = await Promise.all([
+      world.run("wait", why, "-n", namespace, "--timeout", "1").catch(messageOf),
+      world.fleet.run(4_000),
+    ]);
+    const described = readAll(await world.run("describe", why, "-n", namespace));
+    // A run that has not ended is as it should be.
+    const isWaiting = why.startsWith("workflow/") || waited.includes("not everything is applied and healthy");
+    if (!isWaiting || !cause.test(described)) wrong.push([behaviour, waited, described]);
+  }
+
+  expect(wrong).toEqual([]);
+});
+
+test("a wait for a run ends although its kind has no status subresource, so that the hub shows no status", async () => {
+  const main = { name: "main", container: { image: "web:1" }, metadata: { annotations: { "sim/run": "1" } } };
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "done"),
+    object("argoproj.io/v1alpha1", "Workflow", "done", "web", { spec: { entrypoint: "main", templates: [main] } }),
+    policy("done", "Workflow", { apiVersion: "argoproj.io/v1alpha1" }),
+  );
+  await world.fleet.run(30_000);
+
+  const [waited] = await Promise.all([
+    world.run("wait", "workflow/web", "-n", "done", "--timeout", "1"),
+    world.fleet.run(4_000),
+  ]);
+
+  expect(waited).toContain("Workflow done/web is healthy on m1");
 });

@@ -10,7 +10,15 @@ import { capitalised, FlotillaError, sleep, textOf, objectOf } from "@flotilla/b
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
-import { heldPods, RELEASED, RUN_FAILED, runsToCompletion, whyUnhealthy } from "@flotilla/flotilla";
+import {
+  hasHealthRule,
+  heldPods,
+  RELEASED,
+  RUN_FAILED,
+  runsToCompletion,
+  whyBroken,
+  whyUnhealthy,
+} from "@flotilla/flotilla";
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
@@ -308,6 +316,8 @@ async function templateProgress(
   if (stands.some(({ reason }) => reason !== undefined)) return stands;
   // A fleet-wide release proceeds in steps, and every step looks healthy on its members.
   const deps = { client, signal: asking.signal };
+  // The hub cannot write a status there.
+  if (!(await kinds.resolve(template)).subresources?.status) return stands;
   const kept = await keptReason(template, binding, stands, deps);
   if (kept !== undefined) return [...stands, { cluster: HUB, reason: kept, final: "kept" }];
   if (await isHealthyOnHub(template, interpreter)) return stands;
@@ -382,6 +392,9 @@ async function memberReason(
     ? undefined
     : await readDataReason(client, template, copy, place.name, asking.signal);
   if (reason !== undefined) return { reason };
+  const hasRule = hasHealthRule(template) || interpreter.ownerOf("isHealthy", template) !== undefined;
+  const broken = hasRule ? undefined : whyBroken(copy as unknown as Template)?.message;
+  if (broken !== undefined) return { reason: broken };
   return {
     ...healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template)),
     replicas: replicasOf(copy),

@@ -3,7 +3,7 @@ import { parseApiVersion } from "@flotilla/apimachinery";
 import { argoWorkloads } from "@flotilla/argo";
 import { objectOf, textOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
-import { HEALTHY, unhealthyForMs } from "@flotilla/flotilla";
+import { HEALTHY, runsToCompletion, unhealthyForMs } from "@flotilla/flotilla";
 import { kubernetesWorkloads } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
 import { kruiseWorkloads } from "@flotilla/openkruise";
@@ -17,18 +17,22 @@ interface DescribedCauses {
   unseen: string[];
 }
 
-const WORKLOADS: ReadonlySet<string> = new Set(
-  [...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads].map(({ group, kind }) => `${group}/${kind}`),
-);
+/** Of the manifests of a work, those that have pods. */
+const WORKLOADS: ReadonlySet<string> = new Set([
+  ...[...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads].map(({ group, kind }) => `${group}/${kind}`),
+  "apps/ReplicaSet",
+  "/ReplicationController",
+  "/Pod",
+]);
 
-/** Of a binding that is healthy nothing is read. */
+/** Of a binding that is healthy nothing is read, unless its runs report nothing of their pods. */
 export async function readCauses(
   description: Pick<Description, "resource" | "hub" | "binding" | "members">,
   options: LookOptions,
 ): Promise<DescribedCauses> {
   const healthy = description.binding?.conditions.find(({ type }) => type === HEALTHY);
-  if (healthy?.status === "True") return { problems: [], unseen: [] };
-  const { reports, unseen } = await lookAtPods(copiesIn(description).filter(hasPods), options);
+  if (healthy?.status === "True" && !runsToCompletion(description.resource)) return { problems: [], unseen: [] };
+  const { reports, unseen } = await lookAtPods(copiesIn(description), options);
   const isOverdue = unhealthyForMs(healthy, options.clock.now()) !== undefined;
   return { problems: causesOf([...reports.values()], isOverdue), unseen };
 }
@@ -41,7 +45,9 @@ function copiesIn({ resource, hub, members }: Pick<Description, "resource" | "hu
   if (kind !== ManifestWork.kind || parseApiVersion(apiVersion).group !== ManifestWork.group)
     return members.map(({ cluster }) => ({ ...resource, cluster }));
   const { manifests } = objectOf(objectOf(hub?.["spec"])["workload"]);
-  return (Array.isArray(manifests) ? manifests : []).map((manifest) => refIn(namespace, objectOf(manifest)));
+  return (Array.isArray(manifests) ? manifests : [])
+    .map((manifest) => refIn(namespace, objectOf(manifest)))
+    .filter(hasPods);
 }
 
 function refIn(cluster: string, manifest: DeepReadonly<Record<string, unknown>>): CopyRef {

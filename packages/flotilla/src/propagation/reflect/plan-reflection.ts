@@ -6,7 +6,8 @@ import { equalJson, INEXACT_INTEGER, isObject, withoutInexactIntegers, defined }
 import type { DeepReadonly, Json, JsonObject } from "@flotilla/base";
 import { InterpretError, reflectConditions } from "@flotilla/kubernetes";
 import { keepCounted } from "@flotilla/openkruise";
-import { knownKinds, type Interpreter } from "../../interpreter/interpreter.ts";
+import { hasHealthRule } from "../../interpreter/health-rules.ts";
+import { type Interpreter } from "../../interpreter/interpreter.ts";
 import type { ObjectRef } from "../../delivery/delivery.ts";
 import { TEMPLATE_GENERATION } from "@flotilla/karmada";
 import { INTERPRETED, RELEASE_OBSERVED, RELEASE_STEP } from "../../flotilla-names.ts";
@@ -44,11 +45,6 @@ export type ReadingRules = Pick<
   Interpreter,
   "reflectStatus" | "replacedGenerations" | "conditionSums" | "health" | "ownerOf"
 >;
-
-/** The kinds whose built-in rules judge their health. */
-const JUDGED = new Set(knownKinds.flatMap(({ group, kind, isHealthy }) => (isHealthy ? [`${group}/${kind}`] : [])));
-const hasHealthRule = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean =>
-  JUDGED.has(`${parseApiVersion(apiVersion).group}/${kind}`);
 
 /** A failed rule means unknown: reporting nothing is better than reporting healthy. */
 export async function readObject(
