@@ -202,6 +202,21 @@ test("a pull member whose agent never started is the cause for its workloads", a
   expect(await withoutCause(/m2\b.*\b(agent|never)\b/i, "deployment/web")).toEqual([]);
 });
 
+test("a member whose agent stopped before a workload arrived does not hide what the others run", async () => {
+  await startPulling();
+  await world.patch("hub", cluster("m2"), FAULT);
+  await world.create(
+    "hub",
+    object("v1", "Namespace", "", "new"),
+    deployment("new"),
+    policy("new", "Deployment", { clusters: ["m1", "m2"] }),
+  );
+  await world.fleet.run(90_000);
+
+  expect(await world.run("status", "-n", "new")).toMatch(/new +web +Deployment +2\/4 /);
+  expect(await world.run("why", "deployment/web", "-n", "new")).not.toContain("m1: not applied");
+});
+
 test("a hub whose disk is full is the cause", async () => {
   let isFull = false;
   await startPulling({ takesWrites: () => !isFull });

@@ -32,9 +32,9 @@ import { countUpdated, planReleased, withoutKept, withReleaseRevisions } from ".
 import type { ReleaseStandingOf } from "./count-release.ts";
 import { itemsOfTargets, planConditions } from "./plan-conditions.ts";
 import {
+  aggregatesInMs,
   areAllRead,
   isBehind,
-  isTooEarly,
   planAggregation,
   planFailedRules,
   planItems,
@@ -151,7 +151,10 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (binding.metadata.deletionTimestamp || !isAtHome(binding)) return done;
       const works = deps.worksOf(binding);
       const held = deps.heldWorksOf(binding, works);
-      if (isTooEarly(binding, [...works.filter((work) => !held.includes(work)), ...held])) return done;
+      const all = [...works.filter((work) => !held.includes(work)), ...held];
+      const firstInMs = aggregatesInMs(binding, all, deps.clock.now());
+      if (firstInMs === undefined) return done;
+      if (firstInMs > 0) return { requeueAfterMs: firstInMs };
       const reported = planItems(works, held);
       const items = isFinishedRun(binding) ? withFinalReports(binding, reported) : reported;
       // Members report no status for a ConfigMap, so none is missing on it.

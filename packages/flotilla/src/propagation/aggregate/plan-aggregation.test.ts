@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { makeBinding, makeDeployment, makeWork } from "@flotilla/testing/builders.ts";
 import {
+  aggregatesInMs,
   isBehind,
-  isTooEarly,
   planAggregation,
   planItems,
   planStale,
@@ -345,25 +345,31 @@ for (const [behaviour, { works, stale, want }] of Object.entries(healthy)) {
   });
 }
 
+const scheduled = { ...binding, status: { lastScheduledTime: NOW } };
+
 test("aggregation starts once every target was tried", () => {
   const tried = makeWork("paris", "web").applied("True").build();
   const untried = makeWork("oslo", "web").build();
+  const nowMs = Date.parse(NOW);
 
-  expect(isTooEarly(binding, [tried, untried])).toBe(true);
-  expect(isTooEarly(binding, [tried, makeWork("oslo", "web").applied("False").build()])).toBe(false);
-  expect(isTooEarly({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried])).toBe(false);
+  expect(aggregatesInMs(scheduled, [tried, untried], nowMs)).toBe(30_000);
+  expect(aggregatesInMs(scheduled, [tried, untried], nowMs + 40_000)).toBe(0);
+  expect(aggregatesInMs(scheduled, [untried], nowMs + 40_000)).toBeUndefined();
+  expect(aggregatesInMs(scheduled, [tried, makeWork("oslo", "web").applied("False").build()], nowMs)).toBe(0);
+  expect(aggregatesInMs({ ...binding, status: { aggregatedStatus: [] } }, [tried, untried], nowMs)).toBe(0);
 });
 
 test("aggregation does not wait for a target whose copy cannot be made", () => {
   const tried = makeWork("paris", "web").applied("True").build();
   const untried = makeWork("oslo", "web").build();
+  const nowMs = Date.parse(NOW);
   const status = { status: "False" as const, reason: "RenderFailed", message: "", lastTransitionTime: NOW };
-  const failed = { ...binding, status: { conditions: [{ type: "Dispatched", ...status }] } };
+  const failed = { ...binding, status: { lastScheduledTime: NOW, conditions: [{ type: "Dispatched", ...status }] } };
 
-  expect(isTooEarly(binding, [tried])).toBe(true);
-  expect(isTooEarly(failed, [tried])).toBe(false);
-  expect(isTooEarly(failed, [tried, untried])).toBe(true);
-  expect(isTooEarly(failed, [])).toBe(true);
+  expect(aggregatesInMs(scheduled, [tried], nowMs)).toBe(30_000);
+  expect(aggregatesInMs(failed, [tried], nowMs)).toBe(0);
+  expect(aggregatesInMs(failed, [tried, untried], nowMs)).toBe(30_000);
+  expect(aggregatesInMs(failed, [], nowMs)).toBeUndefined();
 });
 
 test("an aggregated status is moved to the latest version of its template", () => {

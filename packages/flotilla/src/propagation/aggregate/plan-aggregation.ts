@@ -13,6 +13,7 @@ import { DISPATCHED, INTERPRETED, REPLICAS_LEFT, STALE, STOPPED_REASONS } from "
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
+import { timeMs } from "@flotilla/kubernetes";
 import { STATUS_UNREAD, whyStale } from "../works/stale-numbers.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
@@ -46,16 +47,24 @@ export function withFinalReports({ status }: DeepReadonly<ResourceBinding>, item
 
 const byCluster = (a: Item, b: Item): number => (a.clusterName < b.clusterName ? -1 : 1);
 
+/** A member whose agent does not run is never tried; the others are not hidden for longer than this. */
+const FIRST_TRY_MS = 30_000;
+
 /**
- * Nothing is aggregated before every target has been tried once: an initial "not applied" would cost writes and alarm
- * users about a workload that is still being delivered.
+ * In how many milliseconds to aggregate; 0 for now, undefined until something changes. Nothing is aggregated before every
+ * target has been tried once, or had the time for it: an initial "not applied" would cost writes and alarm users about a
+ * workload that is still being delivered.
  */
-export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readonly DeepReadonly<Work>[]): boolean {
-  if (binding.status?.aggregatedStatus) return false;
+export function aggregatesInMs(
+  binding: DeepReadonly<ResourceBinding>,
+  works: readonly DeepReadonly<Work>[],
+  nowMs: number,
+): number | undefined {
+  if (binding.status?.aggregatedStatus) return 0;
   // Before the first scheduling the template keeps its status; after it, no clusters means that nothing runs.
   const held = new Set(binding.spec.suspension?.dispatchingOnClusters?.clusterNames);
   const targets = targetsOf(binding.spec);
-  if (targets.length === 0) return !isConditionTrue(binding.status?.conditions ?? [], "Scheduled");
+  if (targets.length === 0) return isConditionTrue(binding.status?.conditions ?? [], "Scheduled") ? 0 : undefined;
   const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
   const leftAlone = planLeftAlone(works);
   const hasFailed = findCondition(binding.status?.conditions, DISPATCHED)?.status === "False";
@@ -64,7 +73,10 @@ export function isTooEarly(binding: DeepReadonly<ResourceBinding>, works: readon
   const awaited = targets.filter(
     ({ name }) => !held.has(name) && !leftAlone.has(name) && (!hasFailed || dispatched.has(name)),
   );
-  return tried === 0 || tried < awaited.length;
+  if (tried === 0) return undefined;
+  if (tried >= awaited.length) return 0;
+  const since = binding.status?.lastScheduledTime ?? binding.metadata.creationTimestamp;
+  return Math.max(0, timeMs(since) + FIRST_TRY_MS - nowMs);
 }
 
 /**
