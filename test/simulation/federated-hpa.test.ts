@@ -3,7 +3,14 @@ import { expect, test } from "vitest";
 import { readJson } from "@flotilla/client";
 import { compareText } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
-import { Cluster, CronFederatedHpa, FederatedHpa, PropagationPolicy, ResourceBinding } from "@flotilla/karmada";
+import {
+  Cluster,
+  CronFederatedHpa,
+  FederatedHpa,
+  FederatedResourceQuota,
+  PropagationPolicy,
+  ResourceBinding,
+} from "@flotilla/karmada";
 import { Deployment, Event, Namespace, Service } from "@flotilla/kubernetes";
 import { makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
@@ -116,6 +123,27 @@ test("counts a pod of each member as one replica where every member runs all of 
 
   // 18 cores at 50% are 36 pods, 12 on each member.
   expect(await replicasOf(fleet)).toBe(12);
+});
+
+test("asks for the replicas that its pods need while a quota places fewer, and not for more", async () => {
+  const fleet = await start();
+  await fleet.client.create(FederatedResourceQuota, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "FederatedResourceQuota",
+    metadata: { namespace: "shop", name: "team" },
+    spec: { overall: { cpu: "8" } },
+  });
+  await fleet.client.create(FederatedHpa, "hub", autoscaler());
+  await setLoad(fleet, "2");
+
+  await fleet.run(5 * MINUTE_MS);
+
+  // 6 cores at 50% of one core each; the quota has room for 8 pods, and the 6 placed ones use all that they request.
+  expect([await replicasOf(fleet), await sharesOf(fleet)]).toEqual([12, [2, 2, 2]]);
+  const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+  expect(items.filter(({ reason }) => reason === "SuccessfulRescale").map(({ message }) => message)).toEqual([
+    "New size: 12; reason: cpu resource utilization (percentage of request) above target",
+  ]);
 });
 
 test("a member that is cut off neither stalls an autoscaler nor makes it scale down", async () => {

@@ -22,7 +22,7 @@ import type { ScaleDisputes } from "./scale-disputes.ts";
 import type { Member } from "../membership/member.ts";
 import { readFigures } from "./member-figures.ts";
 import type { MemberFigures } from "./member-figures.ts";
-import { planFederatedScaling, targetsOfBinding } from "./plan-federated-scaling.ts";
+import { isDividedBinding, planFederatedScaling, targetsOfBinding } from "./plan-federated-scaling.ts";
 import type { ReadonlyFederatedHpa } from "./plan-federated-scaling.ts";
 
 const SYNC_MS = 15_000;
@@ -94,7 +94,7 @@ export function createFederatedHpaController(deps: FederatedHpaDependencies): Co
     const binding = bindings.get({ cluster: hub, namespace, name: bindingName(kind, name) });
     if (!binding)
       return notPlaced(`${kind} ${name} has no binding: no PropagationPolicy selects it`, "FailedGetBindings");
-    const targets = targetsOfBinding(binding);
+    const targets = targetsOfBinding(binding, moment.scale.replicas);
     if (targets.length === 0) {
       const scheduled = findCondition(binding.status?.conditions ?? [], "Scheduled");
       const why = scheduled?.status === "False" ? `: ${scheduled.message ?? ""}` : "";
@@ -115,12 +115,7 @@ export function createFederatedHpaController(deps: FederatedHpaDependencies): Co
         }
       }),
     );
-    return planFederatedScaling({
-      ...moment,
-      autoscaler,
-      figures,
-      templateReplicas: binding.spec.replicas ?? 0,
-    });
+    return planFederatedScaling({ ...moment, autoscaler, figures, isDivided: isDividedBinding(binding) });
   }
 }
 

@@ -1,8 +1,8 @@
-import type { FederatedHpa } from "@flotilla/karmada";
+import type { FederatedHpa, ResourceBinding } from "@flotilla/karmada";
 import type { PodUsage, ReadonlyPod } from "@flotilla/kubernetes";
 import { describe, expect, test } from "vitest";
 import type { MemberFigures } from "./member-figures.ts";
-import { planFederatedScaling, targetsOfBinding } from "./plan-federated-scaling.ts";
+import { isDividedBinding, planFederatedScaling, targetsOfBinding } from "./plan-federated-scaling.ts";
 import type { FederatedScalingInput } from "./plan-federated-scaling.ts";
 
 const NOW_MS = Date.parse("2026-05-01T12:00:00Z");
@@ -43,7 +43,7 @@ const lost = (cluster: string, replicas: number): MemberFigures => ({
 
 function scale(
   figures: readonly MemberFigures[],
-  { policy, replicas, templateReplicas = replicas }: { policy?: string; replicas: number; templateReplicas?: number },
+  { policy, replicas, isDivided = true }: { policy?: string; replicas: number; isDivided?: boolean },
 ) {
   const autoscaler: FederatedHpa = {
     apiVersion: "autoscaling.karmada.io/v1alpha1",
@@ -74,7 +74,7 @@ function scale(
   return planFederatedScaling({
     autoscaler,
     figures,
-    templateReplicas,
+    isDivided,
     scale: { replicas, selector: "app=web" } as FederatedScalingInput["scale"],
     history: { recommendations: [], ups: [], downs: [] },
     nowMs: NOW_MS,
@@ -88,7 +88,7 @@ describe("a FederatedHPA", () => {
       figures: MemberFigures[];
       policy?: string;
       replicas: number;
-      templateReplicas?: number;
+      isDivided?: boolean;
       want: number | undefined;
       says?: string;
     }
@@ -106,6 +106,25 @@ describe("a FederatedHPA", () => {
     "sizes one member where all run the same replicas": {
       figures: [member("oslo", 2, 1_000), member("paris", 2, 1_000)],
       replicas: 2,
+      isDivided: false,
+      want: 4,
+    },
+    "keeps the size that its pods need while a quota keeps the placed replicas below it": {
+      figures: [member("oslo", 2, 1_000), member("paris", 2, 1_000)],
+      replicas: 8,
+      want: 8,
+    },
+    "keeps the size that its pods need while members that run all replicas each have fewer": {
+      figures: [member("oslo", 2, 1_000), member("paris", 2, 1_000)],
+      replicas: 4,
+      isDivided: false,
+      want: 4,
+    },
+    "sizes one member with ignore while another that runs all replicas is lost": {
+      figures: [member("oslo", 2, 1_000), lost("paris", 2)],
+      policy: "ignore",
+      replicas: 2,
+      isDivided: false,
       want: 4,
     },
     "stays at zero replicas": { figures: [], replicas: 0, want: 0, says: "scaling is disabled" },
@@ -167,7 +186,6 @@ describe("a FederatedHPA", () => {
     "is limited by its maximum however much is used": {
       figures: [member("oslo", 2, 1_000_000_000)],
       replicas: 8,
-      templateReplicas: 2,
       want: 16,
     },
   };
@@ -188,16 +206,28 @@ test("a condition names five members and counts the others", () => {
   expect(events[0]?.message).toMatch(/: a \(pods: .*; e \(pods: it did not answer within 5 s\); 2 more$/);
 });
 
-test("targets of a binding without replicas of their own have those of the template", () => {
-  const spec = { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, replicas: 3 };
-  const metadata = { name: "web-deployment", namespace: "shop" };
-  const binding = { apiVersion: "work.karmada.io/v1alpha2", kind: "ResourceBinding", metadata } as const;
+const bindingOf = (spec: Partial<ResourceBinding["spec"]>): ResourceBinding => ({
+  apiVersion: "work.karmada.io/v1alpha2",
+  kind: "ResourceBinding",
+  metadata: { name: "web-deployment", namespace: "shop" },
+  spec: { resource: { apiVersion: "apps/v1", kind: "Deployment", name: "web" }, ...spec },
+});
 
-  expect(
-    targetsOfBinding({ ...binding, spec: { ...spec, clusters: [{ name: "oslo" }, { name: "paris", replicas: 0 }] } }),
-  ).toEqual([
+test("targets of a binding without replicas of their own have those of the template", () => {
+  const clusters = [{ name: "oslo" }, { name: "paris", replicas: 0 }];
+
+  expect(targetsOfBinding(bindingOf({ replicas: 3, clusters }), 5)).toEqual([
     { name: "oslo", replicas: 3 },
     { name: "paris", replicas: 0 },
   ]);
-  expect(targetsOfBinding({ ...binding, spec })).toEqual([]);
+  expect(targetsOfBinding(bindingOf({ clusters: [{ name: "oslo" }] }), 5)).toEqual([{ name: "oslo", replicas: 5 }]);
+  expect(targetsOfBinding(bindingOf({ replicas: 3 }), 5)).toEqual([]);
+});
+
+test("only replicas that a rule counts are divided", () => {
+  const placement = { replicaScheduling: { replicaSchedulingType: "Divided" } } as const;
+
+  expect(isDividedBinding(bindingOf({ replicas: 3, placement }))).toBe(true);
+  expect(isDividedBinding(bindingOf({ placement }))).toBe(false);
+  expect(isDividedBinding(bindingOf({ replicas: 3 }))).toBe(false);
 });

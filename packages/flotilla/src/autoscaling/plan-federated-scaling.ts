@@ -33,8 +33,8 @@ const MAX_NAMED = 5;
 export interface FederatedScalingInput extends ScalingMoment {
   autoscaler: ReadonlyFederatedHpa;
   figures: readonly MemberFigures[];
-  /** Of the template, as the binding has them: the replicas of the members add up to a multiple of these. */
-  templateReplicas: number;
+  /** Whether the members share the replicas of the template; if not, each of them runs all replicas. */
+  isDivided: boolean;
 }
 
 export function planFederatedScaling(input: FederatedScalingInput): ScalingPlan {
@@ -54,7 +54,7 @@ export function planFederatedScaling(input: FederatedScalingInput): ScalingPlan 
     podsOf: () => [...pods.keys()],
     usage: { podUsage: (_cluster, pod) => pods.get(pod)?.usage?.get(pod.metadata.name) },
     values: valuesOf(counted, pods),
-    podsPerReplica: podsPerReplica(counted, input.templateReplicas),
+    podsPerReplica: podsPerReplica(counted, input),
   });
   return missing === "" ? plan : { ...plan, conditions: plan.conditions.map((found) => noting(found, missing)) };
 }
@@ -69,11 +69,24 @@ function held(missing: string): ScalingPlan {
   };
 }
 
-/** A replica of the template is one pod of the fleet where replicas are divided, and one per member where they are not. */
-function podsPerReplica(figures: readonly MemberFigures[], templateReplicas: number): number {
-  const wanted = figures.reduce((sum, { replicas }) => sum + replicas, 0);
-  return templateReplicas > 0 && wanted > 0 ? wanted / templateReplicas : 1;
+/**
+ * A replica of the template is one pod of the fleet where replicas are divided, and one per member where they are not.
+ * The members that are counted stand for all.
+ *
+ * Karmada divides the placed replicas by those of the template instead. A quota, or members without room, can keep the
+ * placed replicas below the template: each evaluation then takes the same load for a larger one, up to maxReplicas.
+ */
+function podsPerReplica(
+  counted: readonly MemberFigures[],
+  { figures, isDivided }: Pick<FederatedScalingInput, "figures" | "isDivided">,
+): number {
+  const placed = placedOn(figures);
+  const share = placed > 0 ? placedOn(counted) / placed : 0;
+  return (isDivided ? 1 : figures.length) * (share > 0 ? share : 1);
 }
+
+const placedOn = (figures: readonly MemberFigures[]): number =>
+  figures.reduce((sum, { replicas }) => sum + replicas, 0);
 
 /** The pods, with the figures of their member. */
 type MemberPods = ReadonlyMap<ReadonlyPod, MemberFigures>;
@@ -124,7 +137,14 @@ function describeMissing(silent: readonly MemberFigures[]): string {
 }
 
 /** The members on which a binding places the template, with their replicas. */
-export function targetsOfBinding({ spec }: DeepReadonly<ResourceBinding>): { name: string; replicas: number }[] {
-  const each = spec.replicas ?? 0;
+export function targetsOfBinding(
+  { spec }: DeepReadonly<ResourceBinding>,
+  templateReplicas: number,
+): { name: string; replicas: number }[] {
+  const each = spec.replicas ?? templateReplicas;
   return (spec.clusters ?? []).map(({ name, replicas = each }) => ({ name, replicas }));
 }
+
+/** Replicas that no rule counts cannot be divided: each member gets the template as it is. */
+export const isDividedBinding = ({ spec }: DeepReadonly<ResourceBinding>): boolean =>
+  spec.replicas !== undefined && spec.placement?.replicaScheduling?.replicaSchedulingType === "Divided";

@@ -12,6 +12,8 @@ export interface MetricInput {
   namespace: string;
   pods: readonly ReadonlyPod[];
   currentReplicas: number;
+  /** Pods that the target reports, 0 if unknown: a quota can keep them below its replicas. */
+  reportedReplicas: number;
   podsPerReplica: number;
   tolerances: UsageInput["tolerances"];
   usage: ResourceUsage | undefined;

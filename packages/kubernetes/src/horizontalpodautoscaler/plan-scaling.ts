@@ -7,7 +7,7 @@ import type { ReadonlyPod } from "../pod/pod-state.ts";
 import type { ResourceUsage } from "../workloads/dependencies.ts";
 import type { Scale } from "../workloads/scales.ts";
 import type { FoundCondition, Status } from "./autoscaler-status.ts";
-import { limit } from "./scaling-limits.ts";
+import { limit, STABILIZATION_MS } from "./scaling-limits.ts";
 import type { History, ReadonlyAutoscaler, Sample } from "./scaling-limits.ts";
 import { proposeFor } from "./scaling-metrics.ts";
 import type { MetricProposal } from "./metric-proposal.ts";
@@ -66,11 +66,11 @@ export function planScaling(input: ScalingInput): ScalingPlan {
   // The observed size counts as the first recommendation.
   const first = input.history.recommendations.length === 0 ? [{ atMs: nowMs - 1, replicas: current }] : [];
   const history = { ...input.history, recommendations: [...input.history.recommendations, ...first] };
-  const { able, limited, replicas: desired } = limit(autoscaler, current, replicas, history, nowMs);
+  const { able, limited, stabilized, replicas: desired } = limit(autoscaler, current, replicas, history, nowMs);
   return {
     ...found,
     desired,
-    reason: replicas > current ? `${name} above target` : "All metrics below target",
+    reason: reasonFor({ current, proposed: replicas, stabilized }, name),
     conditions: [
       ...found.conditions,
       { type: "AbleToScale", isTrue: true, reason: able.reason, message: able.message },
@@ -78,6 +78,17 @@ export function planScaling(input: ScalingInput): ScalingPlan {
     ],
     recommendations: [...first, { atMs: nowMs, replicas }],
   };
+}
+
+/** Upstream says "All metrics below target" also where a recent recommendation makes the target larger. */
+function reasonFor(
+  { current, proposed, stabilized }: Record<"current" | "proposed" | "stabilized", number>,
+  metric: string,
+): string {
+  if (proposed > current) return `${metric} above target`;
+  return stabilized > current
+    ? `the highest recommendation of the last ${STABILIZATION_MS / 60_000} minutes is ${stabilized} replicas`
+    : "All metrics below target";
 }
 
 interface Proposal {
@@ -135,6 +146,7 @@ function proposalsOf({ autoscaler, cluster, scale, ...input }: ScalingInput, sel
     namespace: autoscaler.metadata.namespace ?? "",
     pods: input.podsOf(selector),
     currentReplicas: scale.replicas,
+    reportedReplicas: scale.currentReplicas,
     podsPerReplica: input.podsPerReplica ?? 1,
     tolerances: { up: toleranceOf(behavior?.scaleUp?.tolerance), down: toleranceOf(behavior?.scaleDown?.tolerance) },
     usage: input.usage,

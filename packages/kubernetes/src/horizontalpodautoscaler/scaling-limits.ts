@@ -29,6 +29,8 @@ export interface History {
 
 export interface Verdict {
   replicas: number;
+  /** What recent recommendations allow, before rates limit it. */
+  stabilized: number;
   /** For the condition AbleToScale. */
   able: { reason: string; message: string };
   /** For the condition ScalingLimited. */
@@ -73,7 +75,7 @@ export function limit(
   const able = stabilized === desired ? READY : spec.behavior && desired >= current ? UP_STABILIZED : DOWN_STABILIZED;
   const size = { current, desired: stabilized, min: spec.minReplicas ?? 1, max: spec.maxReplicas };
   const { replicas, why } = spec.behavior ? byRules(spec.behavior, size, history, nowMs) : byFactor(size);
-  return { replicas, able, limited: { isLimited: replicas !== stabilized, ...why } };
+  return { replicas, stabilized, able, limited: { isLimited: replicas !== stabilized, ...why } };
 }
 
 function stabilize(

@@ -85,7 +85,7 @@ function byValue(
   target: ObjectSource["target"],
   input: MetricInput,
 ): ValueProposal | string {
-  const { currentReplicas, podsPerReplica, tolerances, pods } = input;
+  const { currentReplicas, reportedReplicas, podsPerReplica, tolerances, pods } = input;
   const bounded = (replicas: number): number => (isPartial ? Math.max(replicas, currentReplicas) : replicas);
   if (target.averageValue !== undefined) {
     const each = milliOf(target.averageValue);
@@ -93,7 +93,7 @@ function byValue(
     const ratio = milli / (each * running);
     return {
       replicas: isTolerated(ratio, tolerances) ? currentReplicas : bounded(Math.ceil(milli / each / podsPerReplica)),
-      current: { averageValue: textOf(Math.ceil(milli / running)) },
+      current: { averageValue: textOf(Math.ceil(milli / (reportedReplicas || running))) },
     };
   }
   if (target.value === undefined) return "neither a target value nor a target per replica was set";
