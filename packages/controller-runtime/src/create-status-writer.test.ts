@@ -4,6 +4,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import { createFakeClock, silentLog, type DeepReadonly } from "@flotilla/base";
 import { createFakeClient } from "@flotilla/testing/fake-client.ts";
 import { createStatusWriter, type StatusWriterOptions } from "./create-status-writer.ts";
+import type { ObjectEvent } from "./runtime-controller.ts";
 
 interface Widget extends KubernetesObject {
   status?: Record<string, string>;
@@ -371,5 +372,58 @@ describe("failures", () => {
     await settle();
 
     expect(client.count("updateStatus")).toBe(0);
+  });
+});
+
+describe("its own write", () => {
+  /** What `wrote` answers for the event of a write, which comes before the writer has its answer. */
+  async function answers({
+    owner,
+    changed = (object) => object,
+  }: { owner?: string; changed?: (object: DeepReadonly<Widget>) => unknown } = {}): Promise<{
+    during: boolean;
+    after: boolean;
+  }> {
+    const { client, seen } = await setUp();
+    const answered = Promise.withResolvers<boolean>();
+    const event = { cluster: "hub", object: seen.object, old: seen.object, deleted: false } as ObjectEvent<Widget>;
+    const writer = createStatusWriter<Widget>({
+      client: {
+        ...client,
+        async updateStatus(...request) {
+          const answer = await client.updateStatus(...request);
+          event.object = changed(answer) as DeepReadonly<Widget>;
+          answered.resolve(writer.wrote(event, owner));
+          return answer;
+        },
+      },
+      kind: Widget,
+      lister: { get: () => seen.object },
+      clock: createFakeClock(),
+      windowMs: 0,
+      log: silentLog,
+    });
+    writer.set(key, "reflect", setting("ready", "1"));
+    writer.set(key, "execute", (object) => object);
+    const during = await answered.promise;
+    await writer.close();
+    return { during, after: writer.wrote(event, owner) };
+  }
+
+  test("is recognized while its answer is awaited, for the owners that changed something", async () => {
+    expect(await answers()).toEqual({ during: true, after: false });
+    expect(await answers({ owner: "reflect" })).toEqual({ during: true, after: false });
+    expect(await answers({ owner: "execute" })).toEqual({ during: false, after: false });
+  });
+
+  test("is not another client's write of the same version", async () => {
+    const otherStatus = (object: DeepReadonly<Widget>): unknown => ({ ...object, status: { ready: "9" } });
+    const otherLabels = (object: DeepReadonly<Widget>): unknown => ({
+      ...object,
+      metadata: { ...object.metadata, labels: { team: "a" } },
+    });
+
+    expect(await answers({ changed: otherStatus })).toMatchObject({ during: false });
+    expect(await answers({ changed: otherLabels })).toMatchObject({ during: false });
   });
 });

@@ -11,7 +11,8 @@ import type { ApiError, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "@flotilla/base";
 import { find, type Client, type ObjectKey } from "@flotilla/client";
 import type { Lister } from "./runtime-controller.ts";
-import { idOfKey } from "./define-controller.ts";
+import { idOfKey, keyOf } from "./define-controller.ts";
+import { isStatusChange } from "./status-change.ts";
 import type { StatusWriter } from "./status-writer.ts";
 
 /** Each conflict means that another writer made progress; after this many in a row the write waits for its backoff. */
@@ -63,6 +64,13 @@ export interface StatusChange {
   after: unknown;
 }
 
+/** A write whose answer is awaited. Its event comes before the answer does, or with it. */
+interface Sent<T> {
+  base: DeepReadonly<T>;
+  next: DeepReadonly<T>;
+  owners: ReadonlySet<string>;
+}
+
 type ChangeOf<T> = (object: DeepReadonly<T>) => DeepReadonly<T>;
 
 interface Pending<T> {
@@ -82,6 +90,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
   const { client, kind, lister, clock, windowMs, log } = options;
   const gathering = new Map<string, Pending<T>>();
   const writing = new Map<string, Promise<void>>();
+  const sent = new Map<string, Sent<T>>();
   /** When an object was last written; the oldest first, and only the last few seconds. */
   const lastWrites = new Map<string, number>();
   /** Rises by one with every object whose progress waits for a write, and falls with `MANY_PER_SECOND`. */
@@ -167,8 +176,9 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
     let object = lister.get(key) ?? (await find(client, kind, key));
     for (let attempt = 1; object; attempt++) {
       if (uid !== undefined && object.metadata.uid !== uid) return;
-      const next = applyAll(id, object, byOwner);
+      const { next, owners } = applyAll(id, object, byOwner);
       if (equalJson(statusOf(next), statusOf(object))) return;
+      sent.set(id, { base: object, next, owners });
       try {
         await client.updateStatus(kind, key.cluster, next);
         noteWrite(id);
@@ -177,20 +187,28 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         if (isNotFound(error)) return;
         if (!isConflict(error) || attempt === MAX_ATTEMPTS) throw error;
         log.debug("status changed concurrently, retrying", { kind: kind.kind, key: id, attempt });
+      } finally {
+        sent.delete(id);
       }
       object = await find(client, kind, key);
     }
   };
   /**
-   * All pending changes in the order of their owners' names. A change that throws is a bug of its owner; only that
-   * change is dropped.
+   * All pending changes in the order of their owners' names, and who changed something. A change that throws is a bug of
+   * its owner; only that change is dropped.
    */
-  const applyAll = (id: string, object: DeepReadonly<T>, byOwner: Map<string, ChangeOf<T>>): DeepReadonly<T> => {
+  const applyAll = (
+    id: string,
+    object: DeepReadonly<T>,
+    byOwner: Map<string, ChangeOf<T>>,
+  ): { next: DeepReadonly<T>; owners: ReadonlySet<string> } => {
+    const owners = new Set<string>();
     let next = object;
     for (const [owner, change] of [...byOwner].sort(([a], [b]) => (a < b ? -1 : 1))) {
       try {
         const before = next;
         next = change(before);
+        if (next !== before) owners.add(owner);
         if (statusChanges.hasSubscribers && next !== before)
           statusChanges.publish({ kind: kind.kind, owner, before, after: next } satisfies StatusChange);
       } catch (error) {
@@ -198,7 +216,7 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         log.error("status change failed", { kind: kind.kind, key: id, owner, error: messageOf(error) });
       }
     }
-    return next;
+    return { next, owners };
   };
 
   return {
@@ -218,6 +236,12 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
       if (writing.has(id) || pending.failures > 0) return;
       const delayMs = gathering.size > MANY_OBJECTS ? busyMs : debounceMs;
       schedule(id, pending, everyMs === undefined ? delayMs : progressDelay(id, everyMs, debounceMs));
+    },
+    wrote({ cluster, object, old, deleted }, owner) {
+      const write = deleted || sent.size === 0 ? undefined : sent.get(idOfKey(keyOf(cluster, object)));
+      if (!write || write.base !== old || (owner !== undefined && !write.owners.has(owner))) return false;
+      // Until the answer is there, another client's write of the same version may have been the one that succeeded.
+      return equalJson(statusOf(object), statusOf(write.next)) && isStatusChange(old, object);
     },
     isQuiet() {
       if (writing.size > 0) return false;

@@ -39,6 +39,7 @@ export type {
 } from "./runtime-controller.ts";
 export { createDynamicSource, informerSource } from "./sources.ts";
 export type { DynamicSource } from "./sources.ts";
+export { isStatusChange } from "./status-change.ts";
 export type { StatusWriter } from "./status-writer.ts";
 export { createWriteThroughClient } from "./write-through.ts";
 export { yieldToOtherControllers } from "./yield-to-other-controllers.ts";

@@ -6,6 +6,7 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
+import type { ObjectEvent } from "./runtime-controller.ts";
 
 export interface StatusWriter<T extends KubernetesObject> {
   /**
@@ -25,6 +26,12 @@ export interface StatusWriter<T extends KubernetesObject> {
     change: (object: DeepReadonly<T>) => DeepReadonly<T>,
     options?: { debounceMs?: number; busyMs?: number; everyMs?: number },
   ): void;
+  /**
+   * Whether an event is a write of this writer: since the version that the informer had, nothing but the submitted status
+   * changes, with `owner` among those who submitted them. The owner need not reconcile what it has written itself; a
+   * status that another client changes is not such an event.
+   */
+  wrote(event: ObjectEvent<T>, owner?: string): boolean;
   /** No write is in progress. Changes that wait for the clock do not count, like the delayed keys of a queue. */
   isQuiet(): boolean;
   /** Accepts no more changes and resolves when running writes have ended. */

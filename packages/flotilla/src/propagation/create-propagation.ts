@@ -386,7 +386,9 @@ function bindingStages(
       worksOf,
       heldWorksOf,
       templates,
-      templateChanges: templates.source(bindingOf, { statusToo: true }),
+      templateChanges: templates.source((event) => (parts.templateStatus.wrote(event) ? [] : bindingOf(event)), {
+        statusToo: true,
+      }),
       releaseOf: scope === namespacedScope ? deps.releases?.standingOf : undefined,
       releaseChanges: scope === namespacedScope ? deps.releases?.standings() : undefined,
       interpreter,

@@ -76,6 +76,8 @@ export interface AggregateDependencies {
 }
 
 const CONCURRENCY = 64;
+/** Of the parts of a status. */
+const OWNER = "aggregate";
 /** Bindings by the members whose numbers they have. */
 const BY_REPORT = "aggregate.report";
 /** Rules that run for the member's object. */
@@ -128,6 +130,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
   return defineController({
     name: stageName("aggregate", deps.scope),
     for: deps.scope.kind,
+    // Of what others write into the status, the first sum alone depends on a part, which is there by then.
+    concerns: (event) => !deps.bindingStatus.wrote(event, OWNER),
     watches: [
       { source: deps.ruleChanges },
       // A status that another client overwrote is restored.
@@ -173,7 +177,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         leftAlone,
       };
       if (planAggregation(binding, aggregation, now) !== binding)
-        deps.bindingStatus.set(key, "aggregate", (newest) => planAggregation(newest, aggregation, now), timing);
+        deps.bindingStatus.set(key, OWNER, (newest) => planAggregation(newest, aggregation, now), timing);
       const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
@@ -206,7 +210,7 @@ export function createAggregateController(deps: AggregateDependencies): Controll
         const isOurs = deps.interpreter.ownerOf("aggregateStatus", template) === undefined;
         writer.set(
           { cluster: key.cluster, namespace: namespace || undefined, name },
-          "aggregate",
+          OWNER,
           (newest) => takeStatus(newest, template, isOurs ? keepCounters(newest, summed) : summed),
           isBehind(summed) ? progress : timing,
         );

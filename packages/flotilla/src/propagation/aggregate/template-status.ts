@@ -7,7 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { Clock, Log } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { createStatusWriter } from "@flotilla/controller-runtime";
-import type { EventRecorder, Informers, StatusWriter } from "@flotilla/controller-runtime";
+import type { EventRecorder, Informers, ObjectEvent, StatusWriter } from "@flotilla/controller-runtime";
 import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { STATUS_WINDOW_MS } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
@@ -16,6 +16,11 @@ import type { Templates } from "../templates/templates.ts";
 export interface TemplateStatus {
   /** The writer of a kind. Throws `UnknownKindError` when the hub does not serve it in this version. */
   of(ref: { apiVersion: string; kind: string }): Promise<StatusWriter<KubernetesObject>>;
+  /**
+   * Whether an event is a write of these, and sums the same again. A rule of a user may not: it may read the status that it
+   * changes.
+   */
+  wrote(event: ObjectEvent): boolean;
   isQuiet(): boolean;
   close(): Promise<void>;
 }
@@ -85,6 +90,9 @@ export function createTemplateStatus(deps: TemplateStatusDependencies): Template
       }
       return writer;
     },
+    wrote: (event) =>
+      (writers.get(idOf(event.object.apiVersion, event.object.kind))?.wrote(event) ?? false) &&
+      interpreter.ownerOf("aggregateStatus", event.object) === undefined,
     isQuiet: () => [...writers.values(), ...closing].every((writer) => writer.isQuiet()),
     async close() {
       await Promise.all([...writers.values(), ...closing].map((writer) => writer.close()));

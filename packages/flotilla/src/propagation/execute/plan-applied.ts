@@ -4,10 +4,10 @@ import type { KubernetesObject, NextCondition } from "@flotilla/apimachinery";
 import type { Work } from "@flotilla/karmada";
 import { equalJson, messageOf } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
+import { isStatusChange } from "@flotilla/controller-runtime";
 import { mayHaveArrived, obstacleOf } from "../../delivery/obstacles.ts";
 import type { ApplyOutcome } from "../../delivery/delivery.ts";
 import { OscillationError } from "../../delivery/oscillations.ts";
-import { isStatusChange } from "../../delivery/status-change.ts";
 import {
   ANSWER_PENDING,
   APPLIED_FAILED,

@@ -43,6 +43,8 @@ export function createReflectController({
   return defineController({
     name: "reflect",
     for: Work,
+    // Its own part of the status is as it planned it, and the others' parts are not read.
+    concerns: (event) => !workStatus.wrote(event),
     watches: [{ source: memberObjects.source() }, { source: ruleChanges }],
     writes: [Work],
     concurrency: CONCURRENCY,

@@ -15,12 +15,15 @@ const OF_EVERY_WRITE: ReadonlySet<string> = new Set(["resourceVersion", "managed
  */
 export function isStatusChange(before: Version | undefined, now: Version | undefined): boolean {
   if (!before || !now || now.metadata.deletionTimestamp !== undefined) return false;
-  if (now.metadata.generation === undefined) return false;
-  return equalJson(authored(before.metadata), authored(now.metadata));
+  if (now.metadata.generation === undefined || now.metadata.generation !== before.metadata.generation) return false;
+  return hasFieldsOf(before.metadata, now.metadata) && hasFieldsOf(now.metadata, before.metadata);
 }
 
-function authored(metadata: Version["metadata"]): Record<string, unknown> {
-  const fields: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(metadata)) if (!OF_EVERY_WRITE.has(name)) fields[name] = value;
-  return fields;
+/** Asked for most events: it compares in place. */
+function hasFieldsOf(expected: Version["metadata"], metadata: Version["metadata"]): boolean {
+  for (const name in expected) {
+    const field = name as keyof Version["metadata"];
+    if (!OF_EVERY_WRITE.has(name) && !equalJson(expected[field], metadata[field])) return false;
+  }
+  return true;
 }
