@@ -64,6 +64,20 @@ describe("watching", () => {
     expect(informer.list().map(({ metadata }) => metadata.name)).toEqual(["a"]);
   });
 
+  test("is empty while no object is cached", async () => {
+    const { client, informers, settle } = setUp();
+    const informer = informers.of(Widget);
+    expect(informer.isEmpty).toBe(true);
+
+    await client.create(Widget, "hub", makeWidget("a"));
+    await settle();
+    expect(informer.isEmpty).toBe(false);
+
+    await client.delete(Widget, { cluster: "hub", namespace: "shop", name: "a" });
+    await settle();
+    expect(informer.isEmpty).toBe(true);
+  });
+
   test("whenQuiet resolves when the list has ended, including when it failed", async () => {
     const { client, informers } = setUp();
     const never = new AbortController().signal;

@@ -112,6 +112,10 @@ export class SharedInformer<T extends KubernetesObject> implements Informer<T> {
     return this.#synced && this.#state === "following";
   }
 
+  get isEmpty(): boolean {
+    return this.#store.isEmpty;
+  }
+
   get closed(): AbortSignal {
     return this.#options.signal;
   }

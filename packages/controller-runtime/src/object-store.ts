@@ -30,6 +30,10 @@ export class ObjectStore<T extends KubernetesObject> implements Lister<T> {
   readonly #clusters = new Map<string, Map<string, Map<string, Stored<T>>>>();
   readonly #indexes = new Map<string, Index<T>>();
 
+  get isEmpty(): boolean {
+    return this.#clusters.size === 0;
+  }
+
   find(cluster: string, namespace: string | undefined, name: string): Stored<T> | undefined {
     return this.#clusters
       .get(cluster)

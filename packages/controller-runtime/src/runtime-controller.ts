@@ -111,6 +111,8 @@ export interface Informer<T extends KubernetesObject> extends Lister<T> {
    * object does not exist.
    */
   readonly fresh: boolean;
+  /** Whether no object is cached. Hot code asks first about kinds that most hubs have no objects of. */
+  readonly isEmpty: boolean;
   whenSynced(signal: AbortSignal): Promise<void>;
   /**
    * Calls back for every present object and for every change, in order. A passive listener does not keep the informer

@@ -99,8 +99,9 @@ const invalid = (path: string, value: Json, detail: string): FieldError =>
 function readPath(object: JsonObject, path: string, type: "int64" | "string"): { value?: Json; problem?: string } {
   let value: Json | undefined = object;
   const parts = pathParts(path);
-  for (const [index, part] of parts.entries()) {
+  for (let index = 0; index < parts.length; index++) {
     if (value === undefined) return {};
+    const part = parts[index] as string;
     if (!isObject(value))
       return {
         problem: `.${parts.slice(0, index + 1).join(".")} accessor error: ${plainText(value)} is of the type ${goType(value)}, expected map[string]interface{}`,

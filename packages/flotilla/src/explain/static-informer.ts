@@ -17,6 +17,7 @@ export function createStaticInformer<T extends KubernetesObject>(
     closed: new AbortController().signal,
     synced: true,
     fresh: true,
+    isEmpty: byId.size === 0,
     whenSynced: () => Promise.resolve(),
     isQuiet: () => true,
     whenQuiet: () => Promise.resolve(),

@@ -136,6 +136,10 @@ function unreadyPods({ spec, status }: DeepReadonly<ResourceBinding>): number {
   }, 0);
 }
 
+/** Versions of an object share the parts that did not change; two equal parts that are not shared are counted again. */
+const hasSameReports = (a: DeepReadonly<ResourceBinding>, b: DeepReadonly<ResourceBinding>): boolean =>
+  a.spec === b.spec && a.status?.aggregatedStatus === b.status?.aggregatedStatus;
+
 const memberOf = ({ metadata }: DeepReadonly<Work>): string => clusterNameOf(metadata.namespace ?? "") ?? "";
 
 const NOWHERE: readonly Place[] = [];
@@ -184,8 +188,10 @@ export function createObjectCounts({ bindings, works, manifestWorks, placements 
     const counts = families.get(UNREADY) as Counts;
     informer.subscribe(({ object, old, deleted }) => {
       const { kind } = object.spec.resource;
-      const changed = (deleted ? 0 : unreadyPods(object)) - (old ? unreadyPods(old) : 0);
-      if (changed !== 0) counts.add([kind], changed);
+      if (deleted || !old || !hasSameReports(old, object)) {
+        const changed = (deleted ? 0 : unreadyPods(object)) - (old ? unreadyPods(old) : 0);
+        if (changed !== 0) counts.add([kind], changed);
+      }
       const id = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
       const condition = findCondition(object.status?.conditions, HEALTHY);
       if (deleted || !condition || condition.status === "True") unhealthy.delete(id);

@@ -27,6 +27,8 @@ import { describeStanding, standingOf } from "./release-standing.ts";
 type Template = DeepReadonly<KubernetesObject>;
 type Rollout = DeepReadonly<FleetRollout>;
 
+const NONE: readonly Rollout[] = [];
+
 const BY_TARGET = "rollout.target";
 const BY_WORKLOAD = "rollout.workload";
 const BY_BINDING = "rollout.binding";
@@ -102,11 +104,11 @@ export function createReleaseIndex({
   const selectors = new WeakMap<object, ReturnType<typeof compileLabelSelector>>();
 
   function allOf(template: Template): readonly Rollout[] {
+    // Most templates have no release, and are asked for at every report of a member.
+    if (rollouts.isEmpty) return NONE;
     const { group, kind } = gvkOf(template);
     const { namespace = "", name, uid } = template.metadata;
     const found = rollouts.by(BY_TARGET, targetId(namespace, group, kind, name));
-    // Most templates have no release, and are asked for at every report of a member.
-    if (found.length === 0) return found;
     return found
       .filter(({ spec }) => spec.target.uid === undefined || spec.target.uid === uid)
       .toSorted((a, b) => b.spec.number - a.spec.number);
@@ -118,6 +120,7 @@ export function createReleaseIndex({
 
   /** A workload has one Rollout; where two were stored before that was checked, the first by name. */
   function leadOf(template: Template): DeepReadonly<KruiseRollout> | undefined {
+    if (leads.isEmpty) return undefined;
     const { group, kind } = gvkOf(template);
     const { namespace = "", name } = template.metadata;
     const found = leads.by(BY_WORKLOAD, targetId(namespace, group, kind, name));
@@ -135,8 +138,9 @@ export function createReleaseIndex({
   }
 
   function selectedBy(template: Template): DeepReadonly<RolloutStrategy> | undefined {
-    const candidates = strategies.list({ cluster: hub, namespace: template.metadata.namespace });
-    return candidates
+    if (strategies.isEmpty) return undefined;
+    return strategies
+      .list({ cluster: hub, namespace: template.metadata.namespace })
       .filter((strategy) => {
         const { selector } = strategy.spec;
         const test = selectors.get(selector) ?? compileLabelSelector(selector);
@@ -149,10 +153,12 @@ export function createReleaseIndex({
   const get = (namespace: string, name: string): Rollout | undefined => rollouts.get({ cluster: hub, namespace, name });
 
   return {
-    mayHaveReleases: ({ apiVersion, kind, namespace = "", name }) =>
-      strategies.list({ cluster: hub, namespace }).length > 0 ||
-      leads.by(BY_WORKLOAD, targetId(namespace, parseApiVersion(apiVersion).group, kind, name)).length > 0 ||
-      rollouts.by(BY_TARGET, targetId(namespace, parseApiVersion(apiVersion).group, kind, name)).length > 0,
+    mayHaveReleases({ apiVersion, kind, namespace = "", name }) {
+      if (!strategies.isEmpty && strategies.list({ cluster: hub, namespace }).length > 0) return true;
+      if (leads.isEmpty && rollouts.isEmpty) return false;
+      const id = targetId(namespace, parseApiVersion(apiVersion).group, kind, name);
+      return leads.by(BY_WORKLOAD, id).length > 0 || rollouts.by(BY_TARGET, id).length > 0;
+    },
     rolloutsOf,
     allOf,
     strategyOf,

@@ -11,7 +11,7 @@ import { equalJson, isObject } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Informer, Lister, Source } from "@flotilla/controller-runtime";
 import { clusterNameOf, Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import type { Pod } from "@flotilla/kubernetes";
 import { Rollout as KruiseRollout } from "@flotilla/openkruise";
@@ -61,7 +61,7 @@ export interface RolloutDependencies {
   client: Client;
   bindings: Lister<ResourceBinding>;
   clusters: Lister<Cluster>;
-  rollouts: Lister<FleetRollout>;
+  rollouts: Informer<FleetRollout>;
   leads: Lister<KruiseRollout>;
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   templates: Pick<Templates, "get">;
@@ -166,6 +166,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     watches: [
       { source: deps.answered },
       watch(Work, ({ cluster, object }) => {
+        if (rollouts.isEmpty) return [];
         const key = bindingKeyOf(namespacedScope, cluster, object);
         return key && clusterNameOf(object.metadata.namespace ?? "") !== undefined ? newestOf(key) : [];
       }),

@@ -52,18 +52,19 @@ export interface Level {
 /** A level of fixed rules. Versions of a kind share their rules unless the rules name versions. */
 // oxlint-disable-next-line typescript/no-explicit-any -- the list holds interpreters of different kinds.
 export function createLevel(name: LevelName, kinds: readonly KindInterpreter<any>[]): Level {
-  const byKind = new Map<string, KindInterpreter[]>();
+  const groups = new Map<string, Map<string, KindInterpreter[]>>();
   for (const rules of kinds as readonly KindInterpreter[]) {
-    const key = `${rules.group}/${rules.kind}`;
-    const others = byKind.get(key);
-    if (others) others.push(rules);
-    else byKind.set(key, [rules]);
+    const group = groups.get(rules.group) ?? new Map<string, KindInterpreter[]>();
+    groups.set(rules.group, group.set(rules.kind, [...(group.get(rules.kind) ?? []), rules]));
   }
   return {
     name,
     rulesFor(apiVersion, kind) {
       const { group, version } = parseApiVersion(apiVersion);
-      return byKind.get(`${group}/${kind}`)?.find(({ versions }) => !versions || versions.includes(version));
+      return groups
+        .get(group)
+        ?.get(kind)
+        ?.find(({ versions }) => !versions || versions.includes(version));
     },
   };
 }

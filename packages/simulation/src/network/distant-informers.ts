@@ -89,6 +89,9 @@ function viewOf<T extends KubernetesObject>(near: Informer<T>, network: MemberNe
     get fresh() {
       return near.fresh;
     },
+    get isEmpty() {
+      return near.isEmpty && kept.size === 0;
+    },
     whenSynced: (signal) => near.whenSynced(signal),
     get(key) {
       const past = keptOf(key);
