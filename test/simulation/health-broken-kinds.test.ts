@@ -5,12 +5,13 @@
 import { beforeAll, afterAll, describe, expect, test } from "vitest";
 import { messageOf } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
+import { ReplicationController } from "@flotilla/kubernetes";
 import { readAll, readFirst, startHealthFleet } from "./health-fleet.ts";
 import type { Broken, Examination, HealthFleet, Manifest } from "./health-fleet.ts";
-import { daemonSet, deployment, object, policy } from "./health-manifests.ts";
+import { daemonSet, deployment, manifestWork, object, policy } from "./health-manifests.ts";
 
-function replicationController(namespace: string): Manifest {
-  const web = deployment(namespace, { image: "web:broken" });
+function replicationController(namespace: string, image: string): Manifest {
+  const web = deployment(namespace, { image });
   return {
     ...web,
     apiVersion: "v1",
@@ -40,7 +41,7 @@ const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
     cause: /2 pods wait on m1: Pending: the scheduler batch has assigned no node/,
   },
   "a ReplicationController with a wrong image": {
-    hub: (ns) => [replicationController(ns), policy(ns, "ReplicationController", { apiVersion: "v1" })],
+    hub: (ns) => [replicationController(ns, "web:broken"), policy(ns, "ReplicationController", { apiVersion: "v1" })],
     why: "replicationcontroller/web",
     cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
   },
@@ -56,6 +57,11 @@ const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
     ],
     why: "pod/web",
     cause: /1 pod waits on m1: ImagePullBackOff: image web:broken/,
+  },
+  "a ManifestWork whose ReplicationController has a wrong image": {
+    hub: (ns) => [manifestWork("m1", ns, object("v1", "Namespace", "", ns), replicationController(ns, "web:broken"))],
+    why: "manifestwork",
+    cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
   },
   "an Advanced DaemonSet with a wrong image": {
     hub: (ns) => [
@@ -96,6 +102,9 @@ const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
 };
 
 const namespaceOf = (behaviour: string): string => `b${Object.keys(cases).indexOf(behaviour) + 1}`;
+/** A ManifestWork is in the namespace of its member. */
+const targetOf = (why: string, namespace: string): string[] =>
+  why === "manifestwork" ? [`manifestwork/${namespace}`, "-n", "m1"] : [why, "-n", namespace];
 let world: HealthFleet;
 let examined: Examination;
 
@@ -116,8 +125,7 @@ describe("a broken fleet is reported with its cause in the first three lines:", 
       const namespace = namespaceOf(behaviour);
 
       const printed = {
-        why: await world.show("why", why, "-n", namespace),
-        describe: readAll(await world.show("describe", why, "-n", namespace)),
+        why: await world.show("why", ...targetOf(why, namespace)),
         status: await world.show("status", "-n", namespace),
         doctor: await examined.print(new RegExp(`\\b${namespace}\\b`)),
       };
@@ -131,16 +139,29 @@ test("a wait for an object that does not work fails, and describe names the caus
   for (const [behaviour, { why = "deployment/web", cause }] of Object.entries(cases)) {
     const namespace = namespaceOf(behaviour);
     const [waited] = await Promise.all([
-      world.run("wait", why, "-n", namespace, "--timeout", "1").catch(messageOf),
+      world.run("wait", ...targetOf(why, namespace), "--timeout", "1").catch(messageOf),
       world.fleet.run(4_000),
     ]);
-    const described = readAll(await world.run("describe", why, "-n", namespace));
+    const described = readAll(await world.run("describe", ...targetOf(why, namespace)));
     // A run that has not ended is as it should be.
     const isWaiting = why.startsWith("workflow/") || waited.includes("not everything is applied and healthy");
     if (!isWaiting || !cause.test(described)) wrong.push([behaviour, waited, described]);
   }
 
   expect(wrong).toEqual([]);
+});
+
+test("the hub shows the pods of a ReplicationController", async () => {
+  const web = replicationController("sum", "web:1");
+  await world.create("hub", object("v1", "Namespace", "", "sum"), web, policy("sum", web.kind, { apiVersion: "v1" }));
+  await world.fleet.run(30_000);
+
+  const key = { cluster: "hub", namespace: "sum", name: "web" };
+  expect((await world.fleet.client.get(ReplicationController, key)).status).toMatchObject({
+    replicas: 2,
+    readyReplicas: 2,
+    availableReplicas: 2,
+  });
 });
 
 test("a wait for a run ends although its kind has no status subresource, so that the hub shows no status", async () => {

@@ -10,6 +10,7 @@ export const replicaSet = defineKind({
   kind: ReplicaSet,
   rules,
   interpreter: replicaSetInterpreter,
+  progress: "health",
   controllers: (deps) => [createReplicaSetController(deps)],
   example: exampleOf(ReplicaSet, { spec: exampleWorkload }),
 });
