@@ -63,6 +63,37 @@ const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
     why: "manifestwork",
     cause: /2 pods wait on m1: ImagePullBackOff: image web:broken/,
   },
+  "a workload whose Works an admission policy of the hub rejects": {
+    hub: (ns) => [
+      object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "", ns, {
+        spec: {
+          matchConstraints: {
+            resourceRules: [
+              {
+                apiGroups: ["work.karmada.io"],
+                apiVersions: ["*"],
+                operations: ["CREATE", "UPDATE"],
+                resources: ["works"],
+              },
+            ],
+          },
+          validations: [
+            {
+              expression: `object.metadata.?annotations[?'resourcebinding.karmada.io/namespace'].orValue('') != '${ns}'`,
+              message: "change freeze",
+            },
+          ],
+        },
+      }),
+      object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", ns, {
+        spec: { policyName: ns, validationActions: ["Deny"] },
+      }),
+      deployment(ns),
+      policy(ns, "Deployment"),
+    ],
+    cause:
+      /the hub rejects its Work: ValidatingAdmissionPolicy 'b\d+' with binding 'b\d+' denied request: change freeze/,
+  },
   "an Advanced DaemonSet with a wrong image": {
     hub: (ns) => [
       { ...daemonSet(ns, { image: "web:broken" }), apiVersion: "apps.kruise.io/v1beta1" },

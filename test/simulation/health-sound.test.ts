@@ -326,6 +326,18 @@ const cases: Record<string, Sound> = {
     hub: (ns) => [advancedCronJob(ns, { jobTemplate: { spec: runSpec() } }), kruise(ns, "AdvancedCronJob")],
     why: "advancedcronjob/web",
   },
+  "a PodDisruptionBudget of a Deployment that is scaled to zero": {
+    hub: (ns) => [
+      deployment(ns, { replicas: 0 }),
+      policy(ns, "Deployment"),
+      disruptionBudget(ns, 1),
+      {
+        ...core(ns, "PodDisruptionBudget", "policy/v1"),
+        metadata: { name: "pdb", namespace: ns },
+      },
+    ],
+    why: "pdb/web",
+  },
   "a Workflow that is complete": {
     hub: (ns) => [
       object("argoproj.io/v1alpha1", "Workflow", ns, "web", {

@@ -68,6 +68,8 @@ export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
 /** dispatch, a condition: False while a copy cannot be made, for any member. */
 export const DISPATCHED = "Dispatched";
+/** Its reason where the hub rejects a Work. */
+export const WORKS_REJECTED = "WorksRejected";
 /**
  * aggregate, a condition: the sum has the last numbers of members that are not ready or unreachable, that no longer
  * serve the kind, or whose status cannot be read.

@@ -253,6 +253,7 @@ export {
   TERMINATING,
   UNJOINING,
   UNMANAGED,
+  WORKS_REJECTED,
 } from "./flotilla-names.ts";
 export {
   CONTROLLER_GROUPS,

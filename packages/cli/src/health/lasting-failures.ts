@@ -3,7 +3,7 @@
  * members join, CRDs are propagated and pods end. Pure.
  */
 import type { Condition } from "@flotilla/apimachinery";
-import { APPLIED_FAILED, STOPPED_REASONS } from "@flotilla/flotilla";
+import { APPLIED_FAILED, STOPPED_REASONS, WORKS_REJECTED } from "@flotilla/flotilla";
 
 type Failed = Pick<Condition, "reason" | "message" | "lastTransitionTime">;
 
@@ -31,6 +31,7 @@ const UNRENDERABLE: ReadonlySet<string> = new Set([
   "ForeignResource",
   "QuotaExceeded",
   "RollbackFailed",
+  WORKS_REJECTED,
 ]);
 
 /** Whether waiting helps no more: the failure is one that lasts, or has lasted for long enough. */

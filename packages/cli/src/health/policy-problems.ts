@@ -1,7 +1,7 @@
 /** Problems in the status of a policy that its bindings do not report. Pure. */
 import type { PolicyStatus, PropagationPolicy } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
-import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER } from "@flotilla/flotilla";
+import { ANSWER_PENDING, MEMBER_UNREACHABLE, NO_ANSWER, WORKS_REJECTED } from "@flotilla/flotilla";
 
 /** Problems that are reported for the workload itself. */
 const REPORTED_ELSEWHERE = new Set([
@@ -16,6 +16,7 @@ const REPORTED_ELSEWHERE = new Set([
   "RenderFailed",
   "DivideFailed",
   "RolloutHeld",
+  WORKS_REJECTED,
   "FullyAppliedFailed",
 ]);
 

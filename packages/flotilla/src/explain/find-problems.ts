@@ -9,7 +9,7 @@ import type { Explanation, Problem } from "./explanation.ts";
 import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
-import { DRAIN_TAINT } from "../flotilla-names.ts";
+import { DRAIN_TAINT, WORKS_REJECTED } from "../flotilla-names.ts";
 import { customizationIn } from "../interpreter/customization/owned-program.ts";
 import { MEMBER_DECIDES } from "../propagation/dispatch/plan-notice.ts";
 import { NOT_ROLLED_BACK, RETURN_ADVICE } from "../propagation/dispatch/render-notices.ts";
@@ -209,6 +209,11 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
       try:
         "find the webhook or controller on the member that changes spec.updateStrategy, and stop it; then change " +
         "the partition or the template to start again",
+    });
+  else if (dispatched?.status === "False" && dispatched.reason === WORKS_REJECTED)
+    problems.push({
+      what: dispatched.message ?? "",
+      try: "correct the admission policy or webhook of the hub that the message names; the hub retries automatically",
     });
   // The planners have just reported the same error: of copies per cluster, of a quota once.
   else if (dispatched?.status === "False" && !isUncopied && dispatched.reason !== QUOTA_EXCEEDED)

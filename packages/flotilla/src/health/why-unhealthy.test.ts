@@ -16,6 +16,21 @@ const READY = { replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableRepl
 const cases: Record<string, { of: ReturnType<typeof object>; health?: string; want: string | undefined }> = {
   "a Deployment whose pods are ready is healthy": { of: deployment({ replicas: 2 }, READY), want: undefined },
   "a Deployment that is scaled to zero is healthy": { of: deployment({ replicas: 0 }, {}), want: undefined },
+  "a PodDisruptionBudget without pods is not judged": {
+    of: object(
+      "PodDisruptionBudget",
+      "policy/v1",
+      { minAvailable: 1 },
+      {
+        expectedPods: 0,
+        currentHealthy: 0,
+        desiredHealthy: 1,
+        conditions: [{ type: "DisruptionAllowed", status: "False", reason: "InsufficientPods", message: "" }],
+      },
+    ),
+    health: "Unhealthy",
+    want: undefined,
+  },
   "a ReplicationController without a single ready pod omits the counter": {
     of: object("ReplicationController", "v1", { replicas: 2 }, { replicas: 2 }),
     want: "PodsNotReady: 2 of 2 pods are not ready",

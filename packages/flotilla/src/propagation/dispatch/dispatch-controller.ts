@@ -23,6 +23,7 @@ import { defineController, done, idOfKey, watch } from "@flotilla/controller-run
 import type { Controller, EventRecorder, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { bindingKeyOf, isAtHome, stageName } from "../bindings/binding-scope.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
+import { isRefusal } from "../bindings/refusal.ts";
 import type { ReportRuleFailure } from "../rules/rule-failures.ts";
 import { runsOnce } from "../jobs/finished-run.ts";
 import { namedPodsOf, namedPodsProblem } from "../pods-to-delete/named-pods.ts";
@@ -37,7 +38,7 @@ import { COMPANIONS_WAIT_MS, LOOK_FOR_COMPANIONS_MS, missingCompanions } from ".
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
-import { failureOf, FOREIGN, overQuota, planDispatched } from "./plan-dispatched.ts";
+import { failureOf, FOREIGN, overQuota, planDispatched, rejectedWorks } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
 import {
   DIVIDED_OVER_FLEET,
@@ -150,18 +151,19 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       deps.bindingStatus.set(key, type, (newest) => planNotice(newest, type, found, now));
   }
 
+  /** `failure` is why some copies cannot be made; a Work that is rejected beside them is reported when they can. */
   async function write(
     binding: DeepReadonly<ResourceBinding>,
     key: ObjectKey,
-    desired: readonly DeepReadonly<Work>[],
+    { desired, failure }: { desired: readonly DeepReadonly<Work>[]; failure?: DispatchFailure | undefined },
     signal: AbortSignal,
   ): ReturnType<DispatchDependencies["works"]["replace"]> {
     try {
-      const changes = await deps.works.replace(binding, desired, signal);
-      updates.written(key, binding, undefined);
-      return changes;
+      return await deps.works.replace(binding, desired, signal);
     } catch (error) {
-      updates.written(key, binding, error);
+      // Other errors pass, and say nothing about what was reported before.
+      const found = failure ?? (isRefusal(error) ? rejectedWorks(error) : undefined);
+      if (found) report(binding, key, found);
       throw error;
     }
   }
@@ -250,19 +252,20 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       if (plan.isHandingOver) {
         // The deletion of the last Work that must be removed enqueues the key again.
-        await write(binding, key, desired, signal);
+        await write(binding, key, { desired }, signal);
         return done;
       }
       if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
       else deps.reportRuleFailure.over(template, "DivideFailed");
       updates.overridden(key, template, failures);
-      report(binding, key, failureOf(failures, plan));
       const owner = deps.interpreter.ownerOf("retain", template);
       notice(binding, key, MEMBER_DECIDES, memberDecidesNotice(plan.retained, owner));
       notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
       notice(binding, key, PODS_ROLLED_BACK, rolledBackNotice(plan.unreturned));
       notice(binding, key, DIVIDED_OVER_FLEET, replacedNotice(await replacedIn(binding, template, deps.interpreter)));
-      const changes = await write(binding, key, desired, signal);
+      const failure = failureOf(failures, plan);
+      const changes = await write(binding, key, { desired, failure }, signal);
+      report(binding, key, failure);
       if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });
         const described = deps.recorder && describeDispatch(binding, template, works, desired);

@@ -25,8 +25,6 @@ export interface DispatchEvents {
   settled(key: ObjectKey, binding: Binding, failure: DispatchFailure | undefined): void;
   /** Reports which override policies can be applied to which copies. */
   overridden(key: ObjectKey, template: Template, failures: WorksPlan["failures"]): void;
-  /** The error that prevented writing Works; undefined on success. */
-  written(key: ObjectKey, binding: Binding, error: unknown): void;
   /** Works of a binding that is being deleted cannot be deleted. */
   notCleaned(key: ObjectKey, binding: Binding, error: unknown): void;
   forget(key: ObjectKey): void;
@@ -35,7 +33,6 @@ export interface DispatchEvents {
 interface Failing {
   /** Override policies by the message that names policy and cluster. */
   overrides: ReadonlySet<string>;
-  write?: string | undefined;
   cleanup?: string | undefined;
 }
 
@@ -51,7 +48,7 @@ export function createDispatchEvents(events: EventRecorder): DispatchEvents {
     const id = idOfKey(key);
     const before = failing.get(id) ?? WELL;
     const next = { ...before, ...change };
-    if (next.overrides.size > 0 || next.write !== undefined || next.cleanup !== undefined) failing.set(id, next);
+    if (next.overrides.size > 0 || next.cleanup !== undefined) failing.set(id, next);
     else failing.delete(id);
     return before;
   }
@@ -103,16 +100,6 @@ export function createDispatchEvents(events: EventRecorder): DispatchEvents {
           reason: "ApplyOverridePolicySucceed",
           message: `${text} succeed.`,
         });
-    },
-
-    written(key, binding, error) {
-      if (error === undefined) {
-        if (failing.size > 0 && note(key, { write: undefined }).write !== undefined) reportSynced(key, binding);
-        return;
-      }
-      if (!isRefusal(error)) return;
-      const message = messageOf(error);
-      if (note(key, { write: message }).write !== message) reportFailed(key, binding, message);
     },
 
     notCleaned(key, binding, error) {

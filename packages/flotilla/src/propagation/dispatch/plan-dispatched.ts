@@ -5,8 +5,9 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
+import { OwnedSetError } from "@flotilla/controller-runtime";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
-import { DISPATCHED } from "../../flotilla-names.ts";
+import { DISPATCHED, WORKS_REJECTED } from "../../flotilla-names.ts";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import type { DispatchPlan } from "./plan-dispatch.ts";
 
@@ -15,7 +16,14 @@ const TYPE = DISPATCHED;
 
 /** The reason and message for copies that cannot be made. */
 export interface DispatchFailure {
-  reason: "DivideFailed" | "ForeignResource" | "QuotaExceeded" | "RenderFailed" | "RolloutHeld" | "RollbackFailed";
+  reason:
+    | "DivideFailed"
+    | "ForeignResource"
+    | "QuotaExceeded"
+    | "RenderFailed"
+    | "RolloutHeld"
+    | "RollbackFailed"
+    | typeof WORKS_REJECTED;
   message: string;
 }
 
@@ -28,6 +36,17 @@ export const FOREIGN: DispatchFailure = {
   reason: "ForeignResource",
   message: "the resource is in another namespace than this binding; nothing is dispatched",
 };
+
+/** An admission policy or webhook of the hub, or its permissions, do not let dispatch write a Work. */
+export function rejectedWorks(error: unknown): DispatchFailure {
+  const errors = error instanceof OwnedSetError ? error.errors : [error];
+  // The name of the Work says nothing to a user.
+  const reasons = new Set(
+    errors.map((each) => messageOf(each).replace(/^works\.work\.karmada\.io "[^"]*" is forbidden: /, "")),
+  );
+  const what = errors.length === 1 ? "its Work" : `${errors.length} of its Works`;
+  return { reason: WORKS_REJECTED, message: `the hub rejects ${what}: ${[...reasons].slice(0, NAMED).join("; ")}` };
+}
 
 /** `refusal` names the quota. What is sent again when it has room is the template of then. */
 export const overQuota = (refusal: string): DispatchFailure => ({
