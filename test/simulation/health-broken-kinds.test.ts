@@ -182,6 +182,24 @@ test("a wait for an object that does not work fails, and describe names the caus
   expect(wrong).toEqual([]);
 });
 
+test("a Namespace whose deletion a finalizer blocks is reported, also without a policy", async () => {
+  const held = {
+    ...object("v1", "ConfigMap", "held", "a"),
+    metadata: { name: "a", namespace: "held", finalizers: ["example.com/backup"] },
+  };
+  const namespace = object("v1", "Namespace", "", "held");
+  await world.create("hub", namespace, held);
+  await world.remove("hub", namespace);
+  await world.fleet.run(30_000);
+  const early = await world.run("status", "-n", "held");
+  await world.fleet.run(60_000);
+
+  const cause = /Namespace held: it has been deleting for 90s: .*example\.com\/backup in 1 resource instances/;
+  expect(early).toContain("No problems found");
+  expect(await world.run("status", "-n", "held")).toMatch(cause);
+  expect(await world.run("status")).toMatch(cause);
+});
+
 test("the hub shows the pods of a ReplicationController", async () => {
   const web = replicationController("sum", "web:1");
   await world.create("hub", object("v1", "Namespace", "", "sum"), web, policy("sum", web.kind, { apiVersion: "v1" }));

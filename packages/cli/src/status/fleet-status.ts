@@ -147,6 +147,7 @@ export type Problem =
   | "Work failed"
   | "Work waiting for a deletion"
   | "object waiting for a finalizer"
+  | "namespace being deleted"
   | "ManifestWork failed"
   | "rollout stopped"
   | "replicas held by a rule"

@@ -52,6 +52,7 @@ import {
 } from "../health/candidates.ts";
 import type { Candidate } from "../health/candidates.ts";
 import { findKeptValues, mayKeep } from "../health/kept-values.ts";
+import { whyDeletionLasts } from "../health/deleted-namespaces.ts";
 import { lookAtPods } from "../health/look-at-pods.ts";
 import { controllersProblem, readControllers } from "../health/controllers-state.ts";
 import { failingNow, failureProblem, ofExisting, readRuleEvents, SILENT_FAILURES } from "../health/rule-events.ts";
@@ -149,6 +150,11 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
     for (const { problem, what, try: remedy } of reports)
       collector.unhealthy({ problem, kind, ...metadata }, `${what}; ${remedy}`);
   };
+  const seeNamespace = (found: DeepReadonly<Namespace>): void => {
+    const why = whyDeletionLasts(found, nowMs);
+    if (why !== undefined)
+      collector.unhealthy({ problem: "namespace being deleted", kind: Namespace.kind, name: found.metadata.name }, why);
+  };
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
     each(ResourceBinding, seeBinding, { namespace }),
@@ -164,6 +170,7 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
     each(FederatedHpa, (object) => seeScaling(object, reportAutoscaler(object, nowMs)), { namespace }),
     each(CronFederatedHpa, (object) => seeScaling(object, reportCron(object, nowMs)), { namespace }),
     each(FederatedResourceQuota, (object) => seeScaling(object, reportQuota(object, isMember)), { namespace }),
+    each(Namespace, seeNamespace, namespace === undefined ? {} : { fieldSelector: `metadata.name=${namespace}` }),
     each(FleetRollout, releases.see, { namespace, fieldSelector: UNSETTLED_RELEASES }),
   ]);
   const unsettled = await releases.take(client, signal);

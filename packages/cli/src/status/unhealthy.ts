@@ -49,9 +49,10 @@ const RANKS: Readonly<Record<Problem, number>> = {
   "Placement unsatisfied": 27,
   "Work waiting for a deletion": 28,
   "object waiting for a finalizer": 29,
-  "binding without a policy": 30,
-  "binding without a template": 31,
-  "binding suspended": 32,
+  "namespace being deleted": 30,
+  "binding without a policy": 31,
+  "binding without a template": 32,
+  "binding suspended": 33,
 };
 /** Ages in its reason change on every read. */
 export const NO_CONTROLLERS: Problem = "hub without controllers";

@@ -6,6 +6,7 @@ import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
 import type { DeepReadonly } from "@flotilla/base";
 import { TERMINATING } from "@flotilla/flotilla";
+import { remainingIn } from "../../health/deleted-namespaces.ts";
 import { defineCheck } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
 import type { DoctorContext } from "../context.ts";
@@ -34,13 +35,6 @@ export interface DeletingFacts {
   unseen: readonly string[];
 }
 
-/** Conditions of a namespace that name its remaining content. */
-const REMAINING = [
-  "NamespaceFinalizersRemaining",
-  "NamespaceContentRemaining",
-  "NamespaceDeletionContentFailure",
-  "NamespaceDeletionDiscoveryFailure",
-];
 /** Twice the limit of `--stuck-after` is a problem. */
 const PROBLEM_FACTOR = 2;
 
@@ -147,12 +141,7 @@ function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deletin
     status?: { conditions?: readonly Said[] };
   };
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
-  const remaining = isNamespace
-    ? REMAINING.flatMap((type) => findCondition(status?.conditions, type) ?? [])
-        .filter((condition) => condition.status === "True")
-        .map(({ message = "" }) => `${message.replace(/\.$/, "")}.`)
-        .join(" ")
-    : heldOnMember(kind, status?.conditions);
+  const remaining = isNamespace ? remainingIn(status?.conditions) : heldOnMember(kind, status?.conditions);
   const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
   return [
     {
