@@ -40,6 +40,8 @@ export function readBody(
     if (Number(wire.headers["content-length"] ?? 0) > maxBytes) return reject(limit());
     const { input } = wire;
     const received = new CollectedBytes();
+    /** Then the listeners go with the stream: removing them takes as long as reading a small body. */
+    let isComplete = false;
     const stop = (): void => void input.off("data", onData).off("end", onEnd).off("close", onClose);
     const fail = (error: ApiError): void => {
       held.release();
@@ -60,12 +62,14 @@ export function readBody(
     const onEnd = (): void => {
       // A stream that the client resets ends like a complete one, but it is closed before it was answered.
       if (wire.closed) return onClose();
+      isComplete = true;
       const bytes = received.join();
       held.complete();
-      stop();
       resolve({ bytes, release: () => held.release() });
     };
-    const onClose = (): void => fail(badRequest("the request ended before its body was complete"));
+    const onClose = (): void => {
+      if (!isComplete) fail(badRequest("the request ended before its body was complete"));
+    };
     input.on("data", onData).on("end", onEnd).on("close", onClose);
   });
 }

@@ -216,10 +216,14 @@ export interface ResourceTable {
 export function createResourceTable(resources: readonly Resource[]): ResourceTable {
   const byVersion = new Map<string, ServedVersion>();
   const unserved = new Map<string, ServedVersion>();
-  const byName = new Map<string, Resource>();
+  // By group, then by plural: each write looks up several, and joining the two takes longer than finding it.
+  const byName = new Map<string, Map<string, Resource>>();
   const groups = new Set<string>();
   for (const resource of resources) {
-    byName.set(`${resource.name.group}/${resource.name.resource}`, resource);
+    const { group, resource: plural } = resource.name;
+    let ofGroup = byName.get(group);
+    if (!ofGroup) byName.set(group, (ofGroup = new Map()));
+    ofGroup.set(plural, resource);
     for (const served of resource.versions) {
       byVersion.set(`${served.apiVersion}/${resource.name.resource}`, served);
       groups.add(resource.name.group).add(`${resource.name.group}/${served.version}`);
@@ -235,7 +239,7 @@ export function createResourceTable(resources: readonly Resource[]): ResourceTab
     find: (group, version, plural) => byVersion.get(keyed(group, version, plural)),
     findStored: (group, version, plural) =>
       byVersion.get(keyed(group, version, plural)) ?? unserved.get(keyed(group, version, plural)),
-    resource: (group, plural) => byName.get(`${group}/${plural}`),
+    resource: (group, plural) => byName.get(group)?.get(plural),
     hasGroup: (group, version) => groups.has(version === undefined ? group : `${group}/${version}`),
     memo: new Map(),
   };

@@ -86,10 +86,12 @@ export class Watchers {
     });
   }
 
-  /** How many watchers an event of this key is delivered to. */
+  /** How many watchers an event of this key is delivered to. Asked for each write, so nothing is allocated but the prefixes. */
   count(key: string): number {
     let count = 0;
-    this.#eachBucket(key, ({ watchers }) => (count += watchers.length));
+    let depth = 0;
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1), depth++)
+      if (this.#depths[depth]) count += this.#buckets.get(key.slice(0, slash + 1))?.watchers.length ?? 0;
     return count;
   }
 
