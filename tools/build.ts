@@ -55,6 +55,8 @@ await build({
         ),
     },
   ],
+  // Never by the links in `node_modules`, which may lead to another checkout.
+  resolve: { alias: [{ find: /^@flotilla\/([a-z-]+)$/, replacement: join(source, "$1/src/index.ts") }] },
   // Bundled like our own modules, which drops unused parts.
   ssr: { noExternal: joined },
   build: {
