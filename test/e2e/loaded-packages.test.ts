@@ -8,25 +8,25 @@ import { expect, test } from "vitest";
 import { SHIPPED_MAIN } from "../shipped.ts";
 
 const MAIN = fileURLToPath(new URL("../../packages/server/src/main.ts", import.meta.url));
-/** Prints all loaded modules of packages, such as `apiserver/src/server.ts`, on the last line. */
+/** Prints all loaded modules of packages, such as `apiserver/src/server.ts`, or files of the build, on the last line. */
 const REPORT = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from "node:module";
   const seen = new Set();
   registerHooks({
     load(url, context, next) {
-      const [, name] = /packages\\/([a-z-]+\\/src\\/.*)/.exec(url) ?? [];
+      const [, name] = /(?:packages|shipped\\/dist)\\/([a-z-]+\\/.*)/.exec(url) ?? [];
       if (name !== undefined) seen.add(name);
       return next(url, context);
     },
   });
   process.on("exit", () => process.stdout.write("\\n" + JSON.stringify([...seen].sort())));
 `)}`;
-const NODE = ["--disable-warning=ExperimentalWarning", "--import", REPORT, MAIN];
+const NODE = ["--disable-warning=ExperimentalWarning", "--import", REPORT];
 
 const modulesIn = (output: string): string[] => JSON.parse(output.slice(output.lastIndexOf("\n"))) as string[];
 
 function packagesLoadedBy(...args: string[]): unknown {
-  const modules = modulesIn(execFileSync(process.execPath, [...NODE, ...args], { encoding: "utf8" }));
+  const modules = modulesIn(execFileSync(process.execPath, [...NODE, MAIN, ...args], { encoding: "utf8" }));
   return [...new Set(modules.map((path) => path.slice(0, path.indexOf("/"))))];
 }
 
@@ -41,18 +41,40 @@ test.each([
 /** Groups that one cluster has for itself, and whose objects few clusters have. */
 const RARE = /^kubernetes\/src\/(?:dra|csi|service-cidr)\/|^apiserver\/src\/admission\/device-claims\.ts$/;
 
-test("a fleet without devices, storage drivers and ranges of its own loads of their kinds the names and columns alone", async () => {
-  const up = spawn(process.execPath, [...NODE, "up", "--ephemeral", "--members", "2", "--port", "0"], {
+/** What a server loads until it is ready, and while it stops. */
+async function loadedUntilReady(main: string, ...args: string[]): Promise<string[]> {
+  const server = spawn(process.execPath, [...NODE, main, ...args, "--port", "0"], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
-  up.stdout.setEncoding("utf8").on("data", (text: string) => {
-    if (!output.includes("Ctrl-C stops") && `${output}${text}`.includes("Ctrl-C stops")) up.kill("SIGINT");
+  server.stdout.setEncoding("utf8").on("data", (text: string) => {
+    if (!output.includes("Ctrl-C stops") && `${output}${text}`.includes("Ctrl-C stops")) server.kill("SIGINT");
     output += text;
   });
-  await once(up, "close");
+  await once(server, "close");
+  return modulesIn(output);
+}
 
-  expect(modulesIn(output).filter((path) => RARE.test(path))).toEqual([
+test("a fleet without viewers, devices, storage drivers and ranges of its own loads no code for them", async () => {
+  const modules = await loadedUntilReady(MAIN, "up", "--ephemeral", "--members", "2");
+
+  // What serves the page and signs viewers in.
+  expect(modules.filter((path) => path.startsWith("server/src/console/"))).toEqual([
+    "server/src/console/assets.ts",
+    "server/src/console/console.ts",
+    "server/src/console/credentials-error.ts",
+    "server/src/console/hub-console.ts",
+    "server/src/console/page-headers.ts",
+    "server/src/console/page-response.ts",
+    "server/src/console/request-checks.ts",
+    "server/src/console/serve-console.ts",
+    "server/src/console/sessions.ts",
+    "server/src/console/start-console.ts",
+    "server/src/console/ui-certificate.ts",
+    "server/src/console/viewer-pool.ts",
+  ]);
+  // Names and columns of the kinds.
+  expect(modules.filter((path) => RARE.test(path))).toEqual([
     "kubernetes/src/csi/csi-definitions.ts",
     "kubernetes/src/csi/csi-driver.ts",
     "kubernetes/src/csi/csi-node.ts",
@@ -97,4 +119,20 @@ test("no file of the package imports node:http, whose module namespace loads fet
 
   expect(files.length).toBeGreaterThan(100);
   expect(files.filter((name) => /from "(node:)?http"/.test(readFileSync(join(chunks, name), "utf8")))).toEqual([]);
+});
+
+const servers: { line: string; not: string[] }[] = [
+  {
+    line: "apiserver --ephemeral",
+    not: ["createHubControllers", "createMemberControllers", "createSimulation", "createReleasesController"],
+  },
+  { line: "up --ephemeral --members 1", not: ["createConsoleApi", "createViewer", "openTopic", "runAgent"] },
+];
+
+test.each(servers)("flotilla $line of the package loads no code that it does not run", async ({ line, not }) => {
+  const loaded = await loadedUntilReady(SHIPPED_MAIN, ...line.split(" "));
+  const texts = loaded.map((path) => readFileSync(join(dirname(SHIPPED_MAIN), "..", path), "utf8"));
+
+  expect(loaded.length).toBeGreaterThan(100);
+  expect(not.filter((name) => texts.some((text) => text.includes(`function ${name}(`)))).toEqual([]);
 });

@@ -3,6 +3,8 @@
  *
  * It is a client of the hub like any other. It is served on loopback by `flotilla up` and `flotilla ui`, and below `/ui`
  * on the port of a hub; the transport is the caller's. Nothing here has rights of its own.
+ *
+ * What serves a signed-in user is loaded when the first one asks: `flotilla up` starts it, and most fleets have no viewer.
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "@flotilla/apimachinery";
@@ -12,14 +14,12 @@ import type { ApiRequest, ApiResponse } from "@flotilla/apiserver";
 import type { HubConnection } from "@flotilla/cli";
 import { acceptKey } from "@flotilla/client";
 import { createAssets } from "./assets.ts";
-import { createConsoleApi } from "./console-api.ts";
-import { openExec } from "./exec.ts";
+import type { ConsoleApi } from "./console-api.ts";
 import { COMMON_HEADERS, DATA_POLICY, isOfConsole, PREFIX } from "./page-headers.ts";
 import { pageResponse } from "./page-response.ts";
 import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
 import { createSessions, MAX_SESSIONS } from "./sessions.ts";
 import type { Session } from "./sessions.ts";
-import { openStream } from "./stream.ts";
 import { createViewerPool } from "./viewer-pool.ts";
 
 export type ConsoleRequest = Pick<
@@ -98,7 +98,7 @@ export function createConsole(options: ConsoleOptions): Console {
     log,
   });
   const assets = createAssets();
-  const api = createConsoleApi({ clock });
+  let api: ConsoleApi | undefined;
   /** An attempt with a token of the hub opens a connection to it. */
   const attempts = createSemaphore(MAX_SIGNING_IN.together, {
     perOwner: MAX_SIGNING_IN.ofAddress,
@@ -206,6 +206,8 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!current) throw new Refusal(401, "sign in first");
     const signal = AbortSignal.any([request.signal, current.ended]);
     try {
+      api ??= (await import("./console-api.ts")).createConsoleApi({ clock });
+      signal.throwIfAborted();
       return await api.handle(current.viewer, { ...pick(request), path }, signal);
     } catch (error) {
       if (current.ended.aborted) throw new Refusal(401, String(current.ended.reason), { cause: error });
@@ -238,8 +240,12 @@ export function createConsole(options: ConsoleOptions): Console {
         const closed = (): void => void streams.delete(stream);
         const opening =
           path === "/stream"
-            ? openStream(socket, head, { session: current, clock, log, closed })
-            : openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed });
+            ? import("./stream.ts").then(({ openStream }) =>
+                openStream(socket, head, { session: current, clock, log, closed }),
+              )
+            : import("./exec.ts").then(({ openExec }) =>
+                openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed }),
+              );
         opening.then(
           (stop) => (stream.stop = stop),
           (error: unknown) => {

@@ -8,7 +8,7 @@ import { reasonIn } from "./json-access.ts";
 import { memberPath } from "./member-path.ts";
 import type { Viewer } from "./viewers.ts";
 
-export interface ExecOptions {
+interface ExecOptions {
   viewer: Viewer;
   query: URLSearchParams;
   ended: AbortSignal;

@@ -15,7 +15,7 @@ import { createPageOutput } from "./page-output.ts";
 import type { Session } from "./sessions.ts";
 import type { View } from "./viewers.ts";
 
-export interface StreamOptions {
+interface StreamOptions {
   session: Session;
   clock: Clock;
   log: Log;

@@ -5,7 +5,6 @@
 import { abortable } from "@flotilla/base";
 import type { Clock, Log } from "@flotilla/base";
 import type { HubConnection } from "@flotilla/cli";
-import { createViewer } from "./viewers.ts";
 import type { Viewer } from "./viewers.ts";
 
 export interface ViewerPool {
@@ -53,6 +52,7 @@ export function createViewerPool(options: ViewerPoolOptions): ViewerPool {
     const hub = await connect();
     const rightsMs = isShared ? RIGHTS_MS.shared : RIGHTS_MS.own;
     try {
+      const { createViewer } = await import("./viewers.ts");
       const viewer: Viewer = await createViewer(
         { key, hub, data, rightsMs, onRejected: () => onRejected(viewer), clock, log },
         AbortSignal.any([closing.signal, AbortSignal.timeout(SIGN_IN_MS)]),

@@ -43,7 +43,7 @@ export interface Viewer {
   close(): Promise<void>;
 }
 
-export interface ViewerOptions {
+interface ViewerOptions {
   key: string;
   hub: HubConnection;
   /** The data directory of the hub, if it is on this machine. */
@@ -211,7 +211,7 @@ async function readNamespaces(client: Client, signal: AbortSignal): Promise<stri
 
 const JSON_ONLY = { accept: "application/json" };
 
-export interface Access {
+interface Access {
   verb: string;
   group: string;
   resource: string;
