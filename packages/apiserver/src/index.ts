@@ -25,7 +25,8 @@ export { createKmsProvider } from "./encryption/kms-provider.ts";
 export type { KmsProvider } from "./encryption/kms-provider.ts";
 export type { FrontProxySettings } from "./http/front-proxies.ts";
 export { readAuthorizationConfiguration } from "./identity/authorization-configuration.ts";
-export { AuthorizationMetrics, authorizationMetrics } from "./identity/authorization-metrics.ts";
+export { IdentityMetrics, identityMetrics } from "./identity/identity-metrics.ts";
+export type { ReloadStatus } from "./identity/identity-metrics.ts";
 export { createAuthorizationWebhook } from "./identity/authorization-webhook.ts";
 export { readAuthenticationConfiguration } from "./identity/authentication-configuration.ts";
 export type { AuthenticationConfiguration } from "./identity/authentication-configuration.ts";
@@ -33,7 +34,7 @@ export { readEncryptionConfiguration } from "./encryption/encryption-configurati
 export type { EncryptionRule } from "./encryption/encryption-configuration.ts";
 export { encryptEngine } from "./encryption/encrypted-engine.ts";
 export { createIssuerKeys } from "./identity/issuer-keys.ts";
-export type { FetchJson } from "./identity/issuer-keys.ts";
+export type { FetchJson, IssuerKeys } from "./identity/issuer-keys.ts";
 export { createJwtTokens } from "./identity/jwt-tokens.ts";
 export { createAdministratorTokens } from "./access/administrator-tokens.ts";
 export type { AdministratorTokens } from "./access/administrator-tokens.ts";

@@ -84,10 +84,13 @@ export interface ApiServerOptions {
   administrators?: AdministratorTokens | undefined;
   /** Tokens that others issue: of identity providers, for example. */
   externalTokens?: ExternalTokens | undefined;
-  /** Who decides what users may do, in order; unset: the Node authorizer and the roles of each cluster. */
-  authorization?:
-    | { readonly authorizers: readonly ConfiguredAuthorizer[]; writeMetrics?(text: MetricsText): void }
-    | undefined;
+  /**
+   * Who decides what users may do, in order; unset: the Node authorizer and the roles of each cluster. The list is read for each
+   * decision, so another one may take its place.
+   */
+  authorization?: { readonly authorizers: readonly ConfiguredAuthorizer[] } | undefined;
+  /** Writes the metrics of authorization webhooks and of configurations that changed; unset: there are none. */
+  writeIdentityMetrics?: ((text: MetricsText) => void) | undefined;
   /** Group of the controllers that belong to this server (`IsController`); unset means that there are none. */
   controllerGroup?: string;
   /**
@@ -102,9 +105,9 @@ export interface ApiServerOptions {
   frontProxy?(commonName: string): ClientIdentity;
   /**
    * PEM: the authorities that sign the certificates of kubelets. Unset: any certificate is accepted, but no kubelet is called
-   * if clients of other machines connect.
+   * if clients of other machines connect. Asked for each call, because authorities are replaced.
    */
-  kubeletAuthority?: string | undefined;
+  kubeletAuthority?: (() => string) | undefined;
   /**
    * On a Service of a cluster: `HOST:PORT` where this server calls it, instead of at its endpoints. Unset: there is no
    * such annotation.
@@ -196,7 +199,7 @@ export interface ApiServer {
 }
 
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { log, authorization, auditor } = options;
+  const { log, auditor } = options;
   const stopping = new AbortController();
   const stored = createStored(options);
   const { clusters, quota, writes } = stored;
@@ -205,7 +208,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const nodes = createNodeAuthorizer(stored);
   const authorizer = createAuthorizerChain(
     { roles, nodes },
-    authorization?.authorizers ?? DEFAULT_AUTHORIZERS,
+    options.authorization ?? { authorizers: DEFAULT_AUTHORIZERS },
     isController,
   );
   const configurable = createConfigurable(options, stored);
@@ -266,7 +269,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     health,
     metrics,
     auditor,
-    writeAuthorizationMetrics: authorization?.writeMetrics,
+    writeIdentityMetrics: options.writeIdentityMetrics,
     writeControllerMetrics: options.controllers ? options.controllers.writeMetrics : undefined,
     workloads: options.workloads,
     connect: options.connect,

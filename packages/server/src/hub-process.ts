@@ -18,6 +18,7 @@ import {
   openSqliteEngine,
   readSuccessor,
   SupersededError,
+  IdentityMetrics,
 } from "@flotilla/apiserver";
 import type { AdministratorTokens, ApiServer, ApiServerOptions, Auditor, Engine, Successor } from "@flotilla/apiserver";
 import { every, FlotillaError, systemClock, systemRandom } from "@flotilla/base";
@@ -86,6 +87,7 @@ interface HubEnvironment extends WatchedStore, Pick<OpenedIdentity, "externalTok
   port(): number;
   auditor: Auditor | undefined;
   authorization: ApiServerOptions["authorization"];
+  writeIdentityMetrics: ApiServerOptions["writeIdentityMetrics"];
   decisionsFile: string | undefined;
   storeBytes?(): number;
   storeQuotaBytes?: number;
@@ -216,9 +218,12 @@ async function openProcess(start: OpenOptions, signal: AbortSignal): Promise<Hub
   const certificatesOnDisk = (): Promise<Certificates> => ensureHubCertificates(pki, keys, addresses, log);
   const certificates = await certificatesOnDisk();
   const administrators = createAdministratorTokens(keys.administratorSecrets, () => systemClock.now());
-  const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log });
-  const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log });
-  const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log });
+  const metrics = new IdentityMetrics();
+  const identity = await openIdentity(options.identity ?? {}, { clock: systemClock, log, metrics });
+  opened.splice(-1, 0, async () => identity.close());
+  const authorization = await openAuthorization(options.authorization ?? {}, { clock: systemClock, log, metrics });
+  if (authorization) opened.splice(-1, 0, async () => authorization.close());
+  const audit = await openAudit(options.audit ?? {}, { clock: systemClock, random: systemRandom, log, metrics });
   if (audit) opened.splice(-1, 0, audit.close);
   let access: ClusterAccess | undefined;
   // A free port is known once the server listens.
@@ -244,6 +249,7 @@ async function openProcess(start: OpenOptions, signal: AbortSignal): Promise<Hub
       externalTokens: identity.externalTokens,
       kubeletAuthority: identity.kubeletAuthority,
       authorization,
+      writeIdentityMetrics: (text) => metrics.write(text),
       decisionsFile: options.ephemeral ? undefined : join(data, DECISIONS_FILE),
       clusterKubeconfig(cluster, lifetimeMs) {
         if (!access)

@@ -2,7 +2,7 @@
 import {
   aggregationMetrics,
   auditMetrics,
-  authorizationMetrics,
+  identityMetrics,
   conversionMetrics,
   policyMetrics,
   flowMetrics,
@@ -49,7 +49,7 @@ export const metricsPages: readonly MetricsPage[] = [
       ...flowMetrics,
       ...aggregationMetrics,
       ...auditMetrics,
-      ...authorizationMetrics,
+      ...identityMetrics,
       ...everyProcess,
       ...monitoringMetrics,
       ...decisionMetrics,

@@ -32,11 +32,13 @@ export interface HttpOptions {
   addresses: AddressPlan;
   data: string;
   options: HubProcessOptions;
-  /** Unset admits what every hub needs: health, and how agents find the hub. */
+  /** Where nothing is configured, what every hub needs is admitted: health, and how agents find the hub. */
   anonymous: OpenedIdentity["anonymous"];
   proxies: OpenedIdentity["proxies"];
   log: Log;
 }
+
+const ALWAYS_ANONYMOUS: ReadonlySet<string> = new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]);
 
 /** Listens, and records in the data directory that this process does; returns the port. */
 export async function serveHttp(given: HttpOptions, opened: (() => Promise<void>)[]): Promise<number> {
@@ -54,16 +56,17 @@ export async function serveHttp(given: HttpOptions, opened: (() => Promise<void>
       isCluster: server.isCluster,
       isReplaced: (cluster, user, registration) =>
         cluster === HUB && isReplacedRegistration(user, registration, server.read(HUB)),
-      anonymous: anonymous ?? new Set([...HEALTH_PATHS, CLUSTER_INFO_PATH]),
+      anonymous: () => anonymous() ?? ALWAYS_ANONYMOUS,
     }),
     tls: { ...certificates.serving, clientCa },
-    proxies,
+    proxies: proxies?.settings,
     otherPaths: ui?.console,
     namedTls: ui?.certificate?.contextOf,
     log,
     onStopping: () => server.drain(),
     stopAfterMs: options.shutdownDelayMs,
   });
+  proxies?.follow((settings) => http.setProxies(settings));
   opened.push(() => http.close());
   // Before the port, which waits for the end of its connections.
   if (ui) opened.push(ui.close);

@@ -1,6 +1,8 @@
 /** Authenticating proxies over TLS: who may name a user in headers, and who may not. */
+import { once } from "node:events";
+import http2 from "node:http2";
 import https from "node:https";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createCertificateAuthority } from "@flotilla/apimachinery";
 import type { CertificateAuthority, KeyPair } from "@flotilla/apimachinery";
 import { silentLog, systemClock } from "@flotilla/base";
@@ -53,11 +55,11 @@ afterAll(() => server.close());
 
 type Headers = Record<string, string | string[]>;
 
-async function ask(from: KeyPair | undefined, headers: Headers): Promise<{ status: number; body: unknown }> {
+async function ask(from: KeyPair | undefined, headers: Headers, at = port): Promise<{ status: number; body: unknown }> {
   const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
   const request = https.request(
     {
-      port,
+      port: at,
       host: "localhost",
       ca: clients.certificate,
       cert: from?.certificate,
@@ -136,6 +138,52 @@ describe("401", () => {
     const unknown = await createCertificateAuthority({ clock: systemClock });
 
     expect((await ask(await unknown.issueClient({ commonName: "gate", organizations: [] }), ANN)).status).toBe(401);
+  });
+});
+
+describe("another authority of proxies", () => {
+  test("counts for new connections, and ends those of proxies that it did not sign", async () => {
+    const next = await createCertificateAuthority({ clock: systemClock });
+    const reloaded = serverOf(proxies.certificate);
+    onTestFinished(() => reloaded.close());
+    const at = (await reloaded.listen(0)).port;
+    const { key, certificate } = await proxy();
+    const open = http2.connect(`https://localhost:${at}`, { ca: clients.certificate, key, cert: certificate });
+    open.on("error", () => {}); // The server ends it.
+    await once(open.request({ ":path": "/api", ...ANN }), "response");
+    const ended = once(open, "close");
+
+    reloaded.setProxies({ ...settings, clientCa: next.certificate });
+
+    await ended;
+    const nextProxy = await next.issueClient({ commonName: "gate", organizations: [] });
+    expect(await ask(nextProxy, ANN, at)).toMatchObject({ body: { name: "ann" } });
+    expect((await ask(await proxy(), ANN, at)).status).toBe(401);
+  });
+
+  test("is rejected when it is that of clients, and the one before stays", async () => {
+    expect(() => server.setProxies({ ...settings, clientCa: clients.certificate })).toThrow(
+      "every client could name any user",
+    );
+
+    expect(await ask(await proxy(), ANN)).toMatchObject({ body: { name: "ann" } });
+  });
+
+  test("keeps the connections of clients", async () => {
+    const next = await createCertificateAuthority({ clock: systemClock });
+    const reloaded = serverOf(proxies.certificate);
+    onTestFinished(() => reloaded.close());
+    const at = (await reloaded.listen(0)).port;
+    const { key, certificate } = await clients.issueClient({ commonName: "ann", organizations: [] });
+    const open = http2.connect(`https://localhost:${at}`, { ca: clients.certificate, key, cert: certificate });
+    onTestFinished(() => open.destroy());
+    await once(open.request({ ":path": "/api" }), "response");
+
+    reloaded.setProxies({ ...settings, clientCa: next.certificate });
+
+    const stream = open.request({ ":path": "/api" });
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+    expect(headers[":status"]).toBe(200);
   });
 });
 

@@ -27,13 +27,22 @@ export const DEFAULT_AUTHORIZERS: readonly ConfiguredAuthorizer[] = ["nodes", "r
 
 export function createAuthorizerChain(
   { roles, nodes }: { roles: Rbac; nodes: NodeAuthorizer },
-  authorizers: readonly ConfiguredAuthorizer[],
+  configuration: { readonly authorizers: readonly ConfiguredAuthorizer[] },
   isController: IsController,
 ): Authorizer {
-  const foreign = authorizers.flatMap((each) => (typeof each === "string" ? [] : [each.name]));
-  const areRolesEnough = foreign.length === 0 && authorizers.includes("roles");
+  let known = chainOf(configuration.authorizers);
+  const chainNow = (): Chain => {
+    if (known.authorizers !== configuration.authorizers) known = chainOf(configuration.authorizers);
+    return known;
+  };
 
-  function askFrom(index: number, request: AccessRequest, before: Collected): Decision | Promise<Decision> {
+  /** A request is decided by the authorizers that were configured when it came. */
+  function askFrom(
+    authorizers: readonly ConfiguredAuthorizer[],
+    index: number,
+    request: AccessRequest,
+    before: Collected,
+  ): Decision | Promise<Decision> {
     for (let place = index; place < authorizers.length; place++) {
       const authorizer = authorizers[place] as ConfiguredAuthorizer;
       const answer =
@@ -41,7 +50,7 @@ export function createAuthorizerChain(
           ? opinionOfRoles(roles.decide(request))
           : (authorizer === "nodes" ? nodes : authorizer).ask(request);
       if (answer instanceof Promise)
-        return answer.then((opinion) => decided(opinion, before) ?? askFrom(place + 1, request, before));
+        return answer.then((opinion) => decided(opinion, before) ?? askFrom(authorizers, place + 1, request, before));
       const decision = decided(answer, before);
       if (decision) return decision;
     }
@@ -56,11 +65,13 @@ export function createAuthorizerChain(
   return {
     decide(request) {
       const { user } = request;
+      const { authorizers, areRolesEnough } = chainNow();
       if (isMaster(user) || isController(user) || (areRolesEnough && nodeOf(user) === undefined))
         return roles.decide(request);
-      return askFrom(0, request, { reasons: [], errors: [] });
+      return askFrom(authorizers, 0, request, { reasons: [], errors: [] });
     },
     rulesFor(cluster, user, namespace) {
+      const { authorizers, foreign } = chainNow();
       const known = authorizers.includes("roles")
         ? roles.rulesFor(cluster, user, namespace)
         : { rules: [], missing: [] };
@@ -72,6 +83,18 @@ export function createAuthorizerChain(
     },
     rulesOf: (...role) => roles.rulesOf(...role),
   };
+}
+
+interface Chain {
+  readonly authorizers: readonly ConfiguredAuthorizer[];
+  /** The names of those besides the roles and the Node authorizer. */
+  readonly foreign: readonly string[];
+  readonly areRolesEnough: boolean;
+}
+
+function chainOf(authorizers: readonly ConfiguredAuthorizer[]): Chain {
+  const foreign = authorizers.flatMap((each) => (typeof each === "string" ? [] : [each.name]));
+  return { authorizers, foreign, areRolesEnough: foreign.length === 0 && authorizers.includes("roles") };
 }
 
 /** What the authorizers without an opinion said. */

@@ -24,7 +24,7 @@ export interface KubeletsDependencies {
   /** The certificate with a common name with which kubelets are called; without it they do not know the server. */
   identity?: ((commonName: string) => ClientIdentity) | undefined;
   /** PEM: the authorities that sign the certificates of kubelets. Unset: any certificate is accepted. */
-  ca?: string | undefined;
+  ca?: (() => string) | undefined;
 }
 
 export function createKubelets({
@@ -43,7 +43,7 @@ export function createKubelets({
       cluster: cluster.name,
       nodeOf: (name) => read.get(Node, undefined, name),
       identity: identity?.(kubeletClientName(clusterId(cluster))),
-      ca,
+      ca: ca?.(),
       problem: isExposed && ca === undefined ? NEEDS_AUTHORITY : undefined,
       blocked: blockedAddresses(cluster.name),
     });

@@ -23,6 +23,8 @@ export const ANONYMOUS: UserInfo = Object.freeze({
 
 const CREDENTIAL_ID = "authentication.kubernetes.io/credential-id";
 
+type AdmitsAnonymous = boolean | ReadonlySet<string>;
+
 export interface AuthenticatorOptions {
   /** An organization with this prefix and the name of a logical cluster limits a certificate to that cluster. */
   clusterPrefix: string;
@@ -37,9 +39,9 @@ export interface AuthenticatorOptions {
   tokens?: BearerTokens | readonly StaticToken[];
   /**
    * Admits requests without credentials as `system:anonymous`, on all paths or on some; the cluster's roles determine
-   * what they may do.
+   * what they may do. A function is asked for each request.
    */
-  anonymous?: boolean | ReadonlySet<string>;
+  anonymous?: AdmitsAnonymous | (() => AdmitsAnonymous);
 }
 
 /** The paths that load balancers probe without credentials. */
@@ -79,7 +81,8 @@ export function createAuthenticator({
           );
       }
       if (bearerToken === undefined) {
-        if (certificate || !(typeof anonymous === "boolean" ? anonymous : anonymous.has(path))) throw unauthorized();
+        if (certificate || !admitsAnonymous(typeof anonymous === "function" ? anonymous() : anonymous, path))
+          throw unauthorized();
         return undefined;
       }
       return after(bearers.authenticate(cluster, bearerToken, undefined, bearerDigest, address), (outcome) => {
@@ -94,6 +97,9 @@ export function createAuthenticator({
     },
   };
 }
+
+const admitsAnonymous = (admitted: AdmitsAnonymous, path: string): boolean =>
+  typeof admitted === "boolean" ? admitted : admitted.has(path);
 
 function userOfSubject({ commonName, organizations, credentialId }: ClientSubject, clusterPrefix: string): UserInfo {
   const user = authenticatedUser(

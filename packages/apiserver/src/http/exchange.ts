@@ -37,7 +37,7 @@ export interface ExchangeDependencies {
   otherPaths?: OtherPaths | undefined;
   authenticator: Authenticator;
   /** Proxies that authenticate users; unset: none. */
-  proxies?: FrontProxies | undefined;
+  proxies(): FrontProxies | undefined;
   /** Called when the credentials of a request are rejected. */
   onRejected?: ((request: ApiRequest, error: ApiError) => void) | undefined;
   bodies: BodyBudget;
@@ -288,7 +288,7 @@ function identify(
   // A proxy speaks for its user, whatever other credentials it passes on.
   const proxied =
     peer.proxy !== undefined && deps.clock.now() < peer.validToMs
-      ? deps.proxies?.userOf(peer.proxy, rawHeaders)
+      ? deps.proxies()?.userOf(peer.proxy, rawHeaders)
       : undefined;
   if (proxied) return proxied;
   const credentials = credentialsOf(headers, peer, deps);

@@ -68,6 +68,11 @@ export interface HttpServer {
   /** Uses new certificates for new connections. */
   setTls(tls: ServerTls): void;
   /**
+   * Uses another authority of proxies. Connections of proxies that it did not sign are closed. Only for a server that had
+   * proxies from the start. Throws `ConfigurationError`.
+   */
+  setProxies(settings: FrontProxySettings): void;
+  /**
    * Notifies clients, ends streams, waits for running requests until the drain timeout, then closes the remaining
    * connections.
    */
@@ -113,12 +118,13 @@ const FLUSH_MS = 1_000;
 
 export function createHttpServer(options: HttpServerOptions): HttpServer {
   const { log, clock = systemClock, drainMs = DRAIN_MS } = options;
-  const proxies = options.proxies && createFrontProxies(options.proxies, options.tls.clientCa);
-  const authorities = authoritiesOf(proxies, options.tls.clientCa);
+  let tls = options.tls;
+  let proxies = options.proxies && createFrontProxies(options.proxies, tls.clientCa);
+  const authorities = authoritiesOf(() => proxies, tls.clientCa);
   const deps = {
     handle: options.handle,
     authenticator: options.authenticator,
-    proxies,
+    proxies: () => proxies,
     onRejected: options.onRejected,
     bodies: createBodyBudget(BODY_BYTES),
     openBodyBytes: options.openBodyBytes,
@@ -134,7 +140,7 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   const sockets = new Set<TLSSocket>();
   const http1Peers = new WeakMap<object, Peer>();
   const server = http2.createSecureServer({
-    ...secureContext(options.tls, proxies),
+    ...secureContext(tls, proxies),
     SNICallback: options.namedTls && serveNames(options.namedTls),
     allowHTTP1: true,
     requestCert: true,
@@ -232,7 +238,15 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
       sweeper = clock.after(SWEEP_MS, sweep);
       return { port: (server.address() as AddressInfo).port };
     },
-    setTls: (tls) => server.setSecureContext(secureContext(tls, proxies)),
+    setTls(next) {
+      tls = next;
+      server.setSecureContext(secureContext(tls, proxies));
+    },
+    setProxies(settings) {
+      proxies = createFrontProxies(settings, tls.clientCa);
+      server.setSecureContext(secureContext(tls, proxies));
+      for (const socket of sockets) if (isFormerProxy(socket, authorities)) socket.destroy();
+    },
     async close() {
       options.onStopping?.();
       if (options.stopAfterMs) await sleep(clock, options.stopAfterMs);
@@ -300,11 +314,21 @@ function secureContext(
 }
 
 /** Which authority signed a certificate; it matters only where there are proxies. */
-function authoritiesOf(proxies: FrontProxies | undefined, clientCa: string | undefined): PeerAuthorities | undefined {
-  if (!proxies) return undefined;
+function authoritiesOf(
+  proxies: () => FrontProxies | undefined,
+  clientCa: string | undefined,
+): PeerAuthorities | undefined {
+  if (!proxies()) return undefined;
   const clients = clientCa === undefined ? [] : certificatesIn(clientCa);
   return {
     signedClient: (certificate) => clients.some((authority) => isSignedBy(certificate, authority)),
-    signedProxy: (certificate) => proxies.signed(certificate),
+    signedProxy: (certificate) => proxies()?.signed(certificate) ?? false,
   };
+}
+
+/** Whether the certificate of a connection was accepted, and none of the authorities signed it. */
+function isFormerProxy(socket: TLSSocket, authorities: PeerAuthorities | undefined): boolean {
+  const certificate = socket.authorized ? socket.getPeerX509Certificate() : undefined;
+  if (!certificate || !authorities) return false;
+  return !authorities.signedProxy(certificate) && !authorities.signedClient(certificate);
 }

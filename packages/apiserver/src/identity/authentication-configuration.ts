@@ -1,6 +1,6 @@
 /**
  * The configuration of authentication (`apiserver.config.k8s.io` AuthenticationConfiguration, v1 and v1beta1): identity
- * providers, and which requests may be anonymous. It is read when the server starts.
+ * providers, and which requests may be anonymous. It may change while the server runs.
  */
 import { ConfigurationError, field, fieldErrorText, readConfiguration, s } from "@flotilla/apimachinery";
 import type { FieldError } from "@flotilla/apimachinery";

@@ -86,8 +86,8 @@ export interface HandlerOptions {
   metrics: ServerMetrics;
   /** The audit log; unset audits nothing. */
   auditor?: Auditor | undefined;
-  /** Writes the metrics of authorization webhooks. */
-  writeAuthorizationMetrics?: ((text: MetricsText) => void) | undefined;
+  /** Writes the metrics of authorization webhooks and of configurations that changed. */
+  writeIdentityMetrics?: ((text: MetricsText) => void) | undefined;
   /** Writes the metrics of the controllers in this process. */
   writeControllerMetrics?(text: MetricsText): void;
   /** Metrics of the workloads on members. */

@@ -5,7 +5,7 @@ import { METRICS_CONTENT_TYPE } from "@flotilla/base";
 import type { MetricsText } from "@flotilla/base";
 import { auditMetrics } from "../audit/auditor.ts";
 import type { Auditor } from "../audit/auditor.ts";
-import { authorizationMetrics } from "../identity/authorization-metrics.ts";
+import { identityMetrics } from "../identity/identity-metrics.ts";
 import type { LogicalCluster } from "../clusters/logical-cluster.ts";
 import { foreignDocuments, foreignSwaggers, foreignVersions } from "../aggregation/foreign-versions.ts";
 import { discoveryResponse } from "../discovery/discovery.ts";
@@ -29,7 +29,7 @@ export interface PageOptions {
   health: HealthState;
   metrics: ServerMetrics;
   auditor?: Auditor | undefined;
-  writeAuthorizationMetrics?: ((text: MetricsText) => void) | undefined;
+  writeIdentityMetrics?: ((text: MetricsText) => void) | undefined;
   writeControllerMetrics?(text: MetricsText): void;
   workloads?: WorkloadMetrics;
   flow?: Pick<FlowControl, "writeMetrics" | "levels">;
@@ -54,7 +54,7 @@ export function pageResponse(
     health,
     metrics,
     auditor,
-    writeAuthorizationMetrics,
+    writeIdentityMetrics,
     writeControllerMetrics,
     workloads,
     flow,
@@ -110,8 +110,8 @@ export function pageResponse(
               if (auditor) auditor.writeMetrics(text);
               // Dashboards expect the names also while nothing is audited.
               else for (const metric of auditMetrics) text.family(metric);
-              if (writeAuthorizationMetrics) writeAuthorizationMetrics(text);
-              else for (const metric of authorizationMetrics) text.family(metric);
+              if (writeIdentityMetrics) writeIdentityMetrics(text);
+              else for (const metric of identityMetrics) text.family(metric);
               writeControllerMetrics?.(text);
             }
           : workloads && ((text) => workloads.write(text, cluster.name)),

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createAuditErrors } from "@flotilla/apiserver";
+import { createAuditErrors, IdentityMetrics } from "@flotilla/apiserver";
 import { createFakeClock, createLog, systemClock } from "@flotilla/base";
 import { createAuditLogFile } from "./audit-log-file.ts";
 import { createAuditWebhook } from "./audit-webhook.ts";
@@ -145,7 +145,12 @@ test("events that standard output does not take are bounded by their size and co
 
 test("flags that cannot work together are rejected", async () => {
   const { clock } = createLosses("log");
-  const environment = { clock, random: { next: () => 0 } as never, log: undefined as never };
+  const environment = {
+    clock,
+    random: { next: () => 0 } as never,
+    log: undefined as never,
+    metrics: new IdentityMetrics(),
+  };
 
   await expect(openAudit({ log: { path: "x" } }, environment)).rejects.toThrow("needs --audit-policy-file");
   await expect(openAudit({ policyFile: "x" }, environment)).rejects.toThrow("needs --audit-log-path");

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { CLUSTER_NAME_KEY } from "@flotilla/apimachinery";
 import { createAuditErrors, createAuditor, readAuditPolicy } from "@flotilla/apiserver";
-import type { AuditBackend, Auditor } from "@flotilla/apiserver";
+import type { AuditBackend, Auditor, IdentityMetrics, ReloadStatus } from "@flotilla/apiserver";
 import { UsageError } from "@flotilla/base";
 import type { Clock, Log, Random } from "@flotilla/base";
 import type { AuditOptions } from "@flotilla/cli";
@@ -13,6 +13,13 @@ import { readOption } from "../process/read-option.ts";
 import { createAuditLogFile } from "./audit-log-file.ts";
 import { createAuditWebhook } from "./audit-webhook.ts";
 import { createLostEvents } from "./lost-events.ts";
+
+export interface AuditDependencies {
+  clock: Clock;
+  random: Random;
+  log: Log;
+  metrics: Pick<IdentityMetrics, "reloaded">;
+}
 
 export interface OpenedAudit {
   auditor: Auditor;
@@ -28,7 +35,7 @@ const SENSITIVE = [Work, ManifestWork, ManifestWorkReplicaSet].map(({ group, plu
 /** Undefined without a policy. Throws `UsageError` and `ConfigurationError`. */
 export async function openAudit(
   { policyFile, log: file, webhookConfigFile }: AuditOptions,
-  { clock, random, log }: { clock: Clock; random: Random; log: Log },
+  { clock, random, log, metrics }: AuditDependencies,
 ): Promise<OpenedAudit | undefined> {
   if (policyFile === undefined) {
     if (file ?? webhookConfigFile)
@@ -49,7 +56,9 @@ export async function openAudit(
       ),
     );
   if (webhookConfigFile !== undefined) {
-    const send = await postTo(webhookConfigFile);
+    const flag = "--audit-webhook-config-file";
+    const onReload = (status: ReloadStatus): void => metrics.reloaded(flag, status, clock.now());
+    const { post: send } = await postTo(webhookConfigFile, { flag, clock, log, onReload });
     backends.push(
       createAuditWebhook({
         post: async (body, signal) => void (await send(body, signal)),

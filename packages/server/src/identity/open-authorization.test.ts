@@ -1,15 +1,16 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createFakeClock, silentLog } from "@flotilla/base";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { IdentityMetrics } from "@flotilla/apiserver";
+import { createFakeClock, MetricsText, silentLog } from "@flotilla/base";
 import type { AuthorizationOptions } from "@flotilla/cli";
 import { openAuthorization } from "./open-authorization.ts";
 
 let directory: string;
 const open = (options: AuthorizationOptions) =>
-  openAuthorization(options, { clock: createFakeClock(), log: silentLog });
-const names = (opened: Awaited<ReturnType<typeof open>>) =>
+  openAuthorization(options, { clock: createFakeClock(), log: silentLog, metrics: new IdentityMetrics() });
+const names = (opened: { authorizers: readonly (string | { name: string })[] } | undefined) =>
   opened?.authorizers.map((each) => (typeof each === "string" ? each : each.name));
 
 beforeAll(async () => {
@@ -49,6 +50,40 @@ test("without flags, roles alone decide", async () => {
 
 test("a file names authorizers in order, and kubeconfigs beside it", async () => {
   expect(names(await open({ config: join(directory, "authorization.yaml") }))).toEqual(["guard", "roles"]);
+});
+
+test("a changed file is used, and a wrong one leaves the one before", async () => {
+  const clock = createFakeClock();
+  const file = join(directory, "changing.yaml");
+  const modes = (...types: string[]): string =>
+    JSON.stringify({
+      apiVersion: "apiserver.config.k8s.io/v1",
+      kind: "AuthorizationConfiguration",
+      authorizers: types.map((type) => ({ type, name: type.toLowerCase() })),
+    });
+  await writeFile(file, modes("Node", "RBAC"));
+  const metrics = new IdentityMetrics();
+  const opened = await openAuthorization({ config: file }, { clock, log: silentLog, metrics });
+  onTestFinished(() => opened?.close());
+  expect(names(opened)).toEqual(["nodes", "roles"]);
+
+  await writeFile(file, modes("RBAC"));
+  clock.advance(10_000);
+  await expect.poll(() => names(opened)).toEqual(["roles"]);
+  await writeFile(file, modes("ABAC"));
+  clock.advance(10_000);
+
+  const page = (): string => {
+    const text = new MetricsText();
+    metrics.write(text);
+    return text.finish();
+  };
+  await expect
+    .poll(page)
+    .toContain('apiserver_authorization_config_controller_automatic_reloads_total{status="failure"} 1');
+  expect(page()).toContain('apiserver_authorization_config_controller_automatic_reloads_total{status="success"} 1');
+  expect(page()).toMatch(/automatic_reload_last_timestamp_seconds\{status="success"\} 17145/);
+  expect(names(opened)).toEqual(["roles"]);
 });
 
 test("flags name authorizers in order", async () => {

@@ -1,31 +1,113 @@
-/** Sends JSON to the server of a kubeconfig, as Kubernetes configures webhooks of the API server itself. */
-import { FlotillaError } from "@flotilla/base";
+/**
+ * Sends JSON to the server of a kubeconfig, as Kubernetes configures webhooks of the API server itself. The kubeconfig is read
+ * again, at most every ten seconds, and a changed one is used; one that cannot be read leaves the one before in use.
+ */
+import { FlotillaError, messageOf } from "@flotilla/base";
+import type { Clock, Log } from "@flotilla/base";
 import { resolve } from "node:path";
 import { connectionOf, createHttp2Transport, loadKubeconfig, readText } from "@flotilla/client";
 
 const MAX_BYTES = 1024 * 1024;
+const CHECK_EVERY_MS = 10_000;
 
 /** Resolves with the body of a successful answer. */
-export type Post = (body: Buffer, signal: AbortSignal) => Promise<string>;
+type Post = (body: Buffer, signal: AbortSignal) => Promise<string>;
 
-export async function postTo(kubeconfig: string): Promise<Post> {
-  const { server, ...connection } = await connectionOf(await loadKubeconfig(resolve(kubeconfig)));
+export interface PostDependencies {
+  /** The flag that names the kubeconfig. */
+  flag: string;
+  clock: Clock;
+  log: Log;
+  /** What came of a change of the kubeconfig. */
+  onReload(status: "success" | "failure"): void;
+}
+
+export interface KubeconfigServer {
+  readonly post: Post;
+  /** It is not called any more: closes its connections. */
+  retire(): void;
+}
+
+/** Throws when the kubeconfig cannot be used. */
+export async function postTo(
+  kubeconfig: string,
+  { flag, clock, log, onReload }: PostDependencies,
+): Promise<KubeconfigServer> {
+  const file = resolve(kubeconfig);
+  let target = await readTarget(file);
+  let checkedMs = clock.now();
+  let problem: string | undefined;
+
+  async function follow(): Promise<void> {
+    if (clock.now() < checkedMs + CHECK_EVERY_MS) return;
+    checkedMs = clock.now();
+    try {
+      const next = await readTarget(file);
+      problem = undefined;
+      if (next.identity === target.identity) return;
+      target.retire();
+      target = next;
+      onReload("success");
+      log.info("a changed configuration is in use", { flag, file });
+    } catch (error) {
+      if (problem === messageOf(error)) return;
+      problem = messageOf(error);
+      onReload("failure");
+      log.error("a changed configuration cannot be used; the one before stays in use", { flag, file, error });
+    }
+  }
+
+  return {
+    async post(body, signal) {
+      await follow();
+      return target.post(body, signal);
+    },
+    retire: () => target.retire(),
+  };
+}
+
+/** `retire` closes the connections when no call uses them any more. */
+interface Target extends KubeconfigServer {
+  /** Equal for equal kubeconfigs. */
+  readonly identity: string;
+}
+
+async function readTarget(file: string): Promise<Target> {
+  const connection = await connectionOf(await loadKubeconfig(file));
+  const { server } = connection;
   const path = `${server.pathname}${server.search}`;
-  const transport = createHttp2Transport({
-    ...connection,
-    server: new URL(server.origin),
-    cluster: { only: "webhook" },
-    userAgent: "flotilla-apiserver",
-  });
-  return async (body, signal) => {
-    const headers = { "content-type": "application/json" };
-    const { status, body: answer } = await transport.raw(
-      { method: "POST", cluster: "webhook", path, headers, body },
-      signal,
-    );
-    const text = await readText(answer, MAX_BYTES);
-    if (status < 200 || status > 299)
-      throw new FlotillaError("Webhook", `the webhook answered ${status}: ${text.slice(0, 200)}`);
-    return text;
+  let calls = 0;
+  let isRetired = false;
+  let transport: ReturnType<typeof createHttp2Transport> | undefined;
+  const end = (): void => {
+    if (isRetired && calls === 0) void transport?.close();
+  };
+  return {
+    identity: JSON.stringify(connection),
+    async post(body, signal) {
+      // Most kubeconfigs that are read are those that are in use already.
+      transport ??= createHttp2Transport({
+        ...connection,
+        server: new URL(server.origin),
+        cluster: { only: "webhook" },
+        userAgent: "flotilla-apiserver",
+      });
+      calls++;
+      try {
+        const headers = { "content-type": "application/json" };
+        const answer = await transport.raw({ method: "POST", cluster: "webhook", path, headers, body }, signal);
+        const text = await readText(answer.body, MAX_BYTES);
+        if (answer.status < 200 || answer.status > 299)
+          throw new FlotillaError("Webhook", `the webhook answered ${answer.status}: ${text.slice(0, 200)}`);
+        return text;
+      } finally {
+        calls--;
+        end();
+      }
+    },
+    retire() {
+      isRetired = true;
+      end();
+    },
   };
 }

@@ -71,7 +71,7 @@ export interface HubApiServerOptions {
   /** How this server calls aggregated servers; unset leaves them without users. */
   frontProxy?: FrontProxy;
   /** PEM: the authorities of kubelets' certificates; unset accepts any. */
-  kubeletAuthority?: string | undefined;
+  kubeletAuthority?: ApiServerOptions["kubeletAuthority"];
   /** Whether clients of other machines connect; then logical clusters may not name addresses of this one. */
   isExposed?: boolean | undefined;
   /** A kubeconfig for an administrator of one logical cluster, served as the subresource of that name. */
@@ -86,6 +86,7 @@ export interface HubApiServerOptions {
   externalTokens?: ExternalTokens | undefined;
   /** Who decides what users may do; unset: roles. */
   authorization?: ApiServerOptions["authorization"];
+  writeIdentityMetrics?: ApiServerOptions["writeIdentityMetrics"];
   /** For standby hubs; unset: there can be none. */
   replication?: ApiServerOptions["replication"];
   /** The audit log; unset audits nothing. */
@@ -163,6 +164,7 @@ export async function createHubApiServer(options: HubApiServerOptions): Promise<
     administrators: options.administrators,
     externalTokens: options.externalTokens,
     authorization: options.authorization,
+    writeIdentityMetrics: options.writeIdentityMetrics,
     profiles,
     serviceAccounts: options.signingKey ? { signingKey: options.signingKey } : undefined,
     freeze: options.freeze ?? false,
