@@ -10,6 +10,7 @@ import { createBackground } from "./background/background.ts";
 import { createCleanup } from "./background/cleanup.ts";
 import { createEventExpiry } from "./background/event-expiry.ts";
 import { createGarbageCollector } from "./background/garbage-collection.ts";
+import { createForeignGarbage } from "./aggregation/foreign-garbage.ts";
 import { createForeignOwners } from "./aggregation/foreign-owners.ts";
 import { createFlowSchemaStatus } from "./background/flow-schema-status.ts";
 import { createHousekeeping } from "./background/housekeeping.ts";
@@ -57,7 +58,18 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
     },
   });
   const housekeeping = createHousekeeping({ ...options, background, leases });
-  const collector = createGarbageCollector(housekeeping);
+  const foreignGarbage = createForeignGarbage({
+    collector: () => collector,
+    remotes: (cluster) => aggregation.remotes(cluster),
+    isManagedElsewhere: (cluster) => leases.isHeld(cluster),
+    clock,
+    signal: options.signal,
+  });
+  const collector = createGarbageCollector({
+    housekeeping,
+    clusters,
+    orphaningElsewhere: (cluster) => foreignGarbage.orphaning(cluster),
+  });
   const cleanup = createCleanup({
     housekeeping,
     store,
@@ -116,9 +128,15 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
       aggregation.start(
         (key, change) => housekeeping.rewrite(key, "status", change),
         (cluster) => {
-          const work = `owners of ${cluster} on other servers`;
+          const work = `garbage collection of ${cluster} with other servers`;
           // In a lane: it waits for servers of one cluster.
-          background.enqueue(work, () => foreignOwners.settle(cluster), work);
+          background.enqueue(
+            work,
+            async () => {
+              if (await foreignOwners.settle(cluster)) await foreignGarbage.collect(cluster);
+            },
+            work,
+          );
         },
       );
     },

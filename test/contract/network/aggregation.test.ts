@@ -268,6 +268,160 @@ test("an object whose owner the server no longer has is deleted, and no other on
   expect((body.metadata as JsonObject).ownerReferences).toEqual([owner("b")]);
 });
 
+describe("garbage collection of objects that the server stores", () => {
+  interface Trout {
+    name: string;
+    uid: string;
+    resourceVersion: string;
+    ownerReferences: JsonObject[];
+    finalizers: string[];
+    deletionTimestamp?: string;
+  }
+  let trout: Map<string, Trout>;
+  let broken: boolean;
+  let version: number;
+  const put = (name: string, ownerReferences: JsonObject[] = [], rest: Partial<Trout> = {}): void =>
+    void trout.set(name, {
+      name,
+      uid: `uid-${name}`,
+      resourceVersion: String(++version),
+      ownerReferences,
+      finalizers: [],
+      ...rest,
+    });
+  const ofTrout = (name: string): JsonObject => ({
+    apiVersion: "fish.example/v1",
+    kind: "Trout",
+    name,
+    uid: `uid-${name}`,
+    blockOwnerDeletion: true,
+  });
+  const render = (each: Trout): JsonObject => ({
+    metadata: { ...each, namespace: "default" },
+  });
+
+  beforeEach(async () => {
+    trout = new Map();
+    broken = false;
+    version = 0;
+    const former = answer;
+    const [resource] = RESOURCES.resources;
+    answer = (request, response) => {
+      const { pathname, searchParams } = new URL(request.path, "https://fish");
+      if (pathname === "/apis/fish.example/v1")
+        return json(response, {
+          ...RESOURCES,
+          resources: [{ ...resource, verbs: ["get", "list", "watch", "delete", "patch"] }] as unknown as Json,
+        });
+      const at = /^\/apis\/fish\.example\/v1\/(?:namespaces\/default\/)?trout(?:\/(.+))?$/.exec(pathname);
+      if (!at) return former(request, response);
+      if (broken) return json(response, { kind: "Status" }, 500);
+      const [, name] = at;
+      if (name === undefined) {
+        // Two objects a page.
+        const from = Number(searchParams.get("continue") ?? 0);
+        const page = [...trout.values()].slice(from, from + 2);
+        const next = from + 2 < trout.size ? String(from + 2) : "";
+        return json(response, { metadata: { continue: next }, items: page.map(render) });
+      }
+      const found = trout.get(name);
+      if (!found) return json(response, { kind: "Status" }, 404);
+      if (request.method === "GET") return json(response, render(found));
+      const sent = JSON.parse(request.body) as {
+        metadata?: Partial<Trout>;
+        preconditions?: Partial<Trout>;
+        propagationPolicy?: string;
+      };
+      const expected = sent.metadata ?? sent.preconditions;
+      if (expected?.uid !== found.uid || expected.resourceVersion !== found.resourceVersion)
+        return json(response, { kind: "Status" }, 409);
+      if (request.method === "PATCH") Object.assign(found, sent.metadata);
+      else if (sent.propagationPolicy === "Foreground") found.finalizers.push("foregroundDeletion");
+      if (request.method === "DELETE") found.deletionTimestamp = "2024-05-01T12:00:00Z";
+      found.resourceVersion = String(++version);
+      if (found.deletionTimestamp !== undefined && found.finalizers.length === 0) trout.delete(name);
+      json(response, render(found));
+    };
+    await register();
+  });
+
+  const createConfigMap = async (name: string, ownerReferences: JsonObject[] = []): Promise<JsonObject> => {
+    const { body } = await subject.request("POST", "/api/v1/namespaces/default/configmaps", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name, ownerReferences },
+    });
+    return { apiVersion: "v1", kind: "ConfigMap", name, uid: (body.metadata as JsonObject).uid ?? "" };
+  };
+  /** The names of the objects of the server after a pass. */
+  const left = async (): Promise<string[]> => {
+    subject.clock.advance(5_000);
+    await new Promise((resolve) => setImmediate(resolve));
+    return [...trout.keys()].sort();
+  };
+  const configMaps = async (): Promise<string[]> => {
+    await left();
+    const { body } = await subject.request("GET", "/api/v1/namespaces/default/configmaps");
+    return (body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name).sort();
+  };
+
+  test("one whose last owner is gone is deleted, wherever that was stored", async () => {
+    const stays = await createConfigMap("stays");
+    const gone = await createConfigMap("gone");
+    put("root");
+    put("of-stays", [stays]);
+    put("of-gone", [gone]);
+    put("of-both", [gone, stays]);
+    put("of-root", [ofTrout("root")]);
+    put("of-nobody", [ofTrout("earlier")]);
+    put("of-of-gone", [ofTrout("of-gone")]);
+    put("free");
+    await expect.poll(left).toEqual(["free", "of-both", "of-gone", "of-of-gone", "of-root", "of-stays", "root"]);
+
+    await subject.request("DELETE", "/api/v1/namespaces/default/configmaps/gone");
+
+    await expect.poll(left).toEqual(["free", "of-both", "of-root", "of-stays", "root"]);
+    await expect.poll(async () => (await left()) && trout.get("of-both")?.ownerReferences).toEqual([stays]);
+  });
+
+  test("one that is deleted in the foreground waits for its dependents here and there", async () => {
+    put("root", [], { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["foregroundDeletion"] });
+    put("of-root", [ofTrout("root")]);
+    put("of-of-root", [ofTrout("of-root")]);
+    await createConfigMap("of-root", [ofTrout("root")]);
+
+    await expect.poll(left).toEqual([]);
+
+    expect(await configMaps()).toEqual([]);
+  });
+
+  test("one that is deleted without its dependents leaves them", async () => {
+    put("root", [], { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["orphan"] });
+    put("of-root", [ofTrout("root")]);
+    await createConfigMap("of-root", [ofTrout("root")]);
+
+    await expect.poll(left).toEqual(["of-root"]);
+
+    expect(trout.get("of-root")?.ownerReferences).toEqual([]);
+    expect(await configMaps()).toEqual(["of-root"]);
+  });
+
+  test("an owner that is deleted without them leaves them, also when the server does not answer at first", async () => {
+    const owner = await createConfigMap("owner");
+    put("of-owner", [owner]);
+    broken = true;
+
+    await subject.request("DELETE", "/api/v1/namespaces/default/configmaps/owner?propagationPolicy=Orphan");
+    expect(await configMaps()).toEqual(["owner"]);
+    broken = false;
+
+    await expect.poll(configMaps).toEqual([]);
+    await left();
+    expect(await left()).toEqual(["of-owner"]);
+    expect(trout.get("of-owner")?.ownerReferences).toEqual([]);
+  });
+});
+
 test("a path that leaves the group is rejected", async () => {
   await register();
 

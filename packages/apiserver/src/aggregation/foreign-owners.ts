@@ -23,8 +23,8 @@ const MAX_OWNERS = 1_000;
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json";
 
 export interface ForeignOwners {
-  /** Settles the dependents of owners that are gone. */
-  settle(cluster: string): Promise<void>;
+  /** Settles the dependents of owners that are gone. Resolves with false when that was done a moment ago. */
+  settle(cluster: string): Promise<boolean>;
 }
 
 export function createForeignOwners({
@@ -43,11 +43,11 @@ export function createForeignOwners({
   return {
     async settle(cluster) {
       const before = passes.get(cluster);
-      if (before && clock.now() < before.atMs + PASS_EVERY_MS) return;
+      if (before && clock.now() < before.atMs + PASS_EVERY_MS) return false;
       const kinds = ownerKinds(remotes(cluster).filter(isAvailable));
       if (kinds.size === 0) {
         passes.delete(cluster);
-        return;
+        return true;
       }
       const groups = new Set([...kinds.values()].map(({ remote }) => remote.group));
       const owners = [...collector.foreignOwners(cluster, groups)].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -56,8 +56,9 @@ export function createForeignOwners({
       passes.set(cluster, { atMs: clock.now(), last: turn.length < owners.length ? turn.at(-1)?.[0] : undefined });
       await concurrently(turn, signal, async ([uid, found]) => {
         const kind = kinds.get(idOf(found.owner));
-        if (kind && (await isGone(kind, found, { clock, signal }))) collector.ownerGone(cluster, uid);
+        if (kind && (await isOwnerGone(kind, found, { clock, signal }))) collector.ownerGone(cluster, uid);
       });
+      return true;
     },
   };
 }
@@ -71,7 +72,7 @@ interface OwnerKind {
 const idOf = (owner: OwnerReference): string => `${gvkOf(owner).group}/${owner.kind}`;
 
 /** By group and kind: what can be read from a server, in any version. */
-function ownerKinds(remotes: readonly RemoteService[]): Map<string, OwnerKind> {
+export function ownerKinds(remotes: readonly RemoteService[]): Map<string, OwnerKind> {
   const kinds = new Map<string, OwnerKind>();
   for (const remote of remotes)
     for (const { resource, responseKind, scope, verbs } of remote.discovered?.resources ?? []) {
@@ -88,7 +89,7 @@ function ownerKinds(remotes: readonly RemoteService[]): Map<string, OwnerKind> {
 }
 
 /** An owner that cannot be read counts as existing, and so does one that its dependent cannot have. */
-async function isGone(
+export async function isOwnerGone(
   { remote, resource, isNamespaced }: OwnerKind,
   { owner, namespace }: ForeignOwner,
   context: { clock: Clock; signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** Requests that this server itself makes to aggregated servers: checks, discovery, OpenAPI, deletions in a namespace. */
+/** Requests that this server itself makes to aggregated servers: checks, discovery, OpenAPI, deletions, garbage collection. */
 import { MASTERS_GROUP } from "@flotilla/kubernetes";
 import { messageOf } from "@flotilla/base";
 import type { Clock, Json } from "@flotilla/base";
@@ -20,11 +20,19 @@ export interface RemoteAnswer {
   json: Json | undefined;
 }
 
+interface AskOptions {
+  accept?: string;
+  method?: string;
+  /** Of the answer. */
+  maxBytes?: number;
+  body?: { readonly type: string; readonly text: string };
+}
+
 export async function ask(
   remote: RemoteService,
   path: string,
   { clock, signal }: { clock: Clock; signal: AbortSignal },
-  { accept = "application/json", method = "GET", maxBytes = DISCOVERY_BYTES } = {},
+  { accept = "application/json", method = "GET", maxBytes = DISCOVERY_BYTES, body: sent }: AskOptions = {},
 ): Promise<RemoteAnswer> {
   const stop = new AbortController();
   const onAbort = (): void => stop.abort(signal.reason);
@@ -34,7 +42,16 @@ export async function ask(
     stop.abort(new UnreachableError(`no response within ${TIMEOUT_MS / 1000} s`)),
   );
   try {
-    const { status, headers, body } = await remote.send({ method, path, headers: { accept } }, AGGREGATOR, stop.signal);
+    const { status, headers, body } = await remote.send(
+      {
+        method,
+        path,
+        headers: { accept, "content-type": sent?.type },
+        body: sent && Buffer.from(sent.text),
+      },
+      AGGREGATOR,
+      stop.signal,
+    );
     const contentType = headers["content-type"] ?? "";
     if (status < 200 || status > 299) {
       body.destroy();

@@ -16,6 +16,8 @@ import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
 import { createOwnerIndex } from "./owner-index.ts";
 import { createOwnerStates } from "./owner-state.ts";
+import type { OwnerState } from "./owner-state.ts";
+import type { ClusterRegistry } from "../clusters/clusters.ts";
 import { isWaiting, ownersOf, ownershipIn, propagationOf, uidOf } from "./ownership.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";
@@ -33,6 +35,17 @@ export interface GarbageCollector {
   foreignOwners(cluster: string, groups: ReadonlySet<string>): ReadonlyMap<string, ForeignOwner>;
   /** An owner that is stored elsewhere no longer exists: settles its dependents. */
   ownerGone(cluster: string, uid: string): void;
+  /** The state of an owner of an object that is stored elsewhere. */
+  ownerStateOf(cluster: string, dependent: ForeignDependent, owner: OwnerReference): OwnerState;
+  /** Whether an object is the owner of stored ones. */
+  hasDependents(uid: string): boolean;
+  /** Removes an owner that is stored elsewhere from its dependents. */
+  orphanDependentsOf(cluster: string, uid: string): Promise<void>;
+  /**
+   * An owner that is stored elsewhere is deleted after its dependents: deletes them. Resolves with whether some remain that block
+   * it.
+   */
+  ownerWaits(cluster: string, uid: string): Promise<boolean>;
 }
 
 export interface ForeignOwner {
@@ -41,7 +54,23 @@ export interface ForeignOwner {
   namespace: string | undefined;
 }
 
-export function createGarbageCollector(housekeeping: Housekeeping): GarbageCollector {
+interface ForeignDependent {
+  isNamespaced: boolean;
+  namespace: string | undefined;
+}
+
+export interface GarbageCollectorDependencies {
+  housekeeping: Housekeeping;
+  clusters: Pick<ClusterRegistry, "get">;
+  /** Removes an owner from its dependents on other servers, before it is deleted without them; undefined where there are none. */
+  orphaningElsewhere(cluster: string): ((uid: string) => Promise<void>) | undefined;
+}
+
+export function createGarbageCollector({
+  housekeeping,
+  clusters,
+  orphaningElsewhere,
+}: GarbageCollectorDependencies): GarbageCollector {
   const index = createOwnerIndex();
   const stateOf = createOwnerStates(housekeeping, index);
   /** Owners that wait for the deletion or orphaning of their dependents, by uid. */
@@ -112,8 +141,9 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
       return found !== undefined && isWaiting(metadataOf(found.object));
     });
 
-  const dependentsOf = (key: string, uid: string): string[] =>
-    [...index.dependentsOf(uid)].filter((dependent) => clusterOfKey(dependent) === clusterOfKey(key));
+  const dependentsIn = (cluster: string, uid: string): string[] =>
+    [...index.dependentsOf(uid)].filter((dependent) => clusterOfKey(dependent) === cluster);
+  const dependentsOf = (key: string, uid: string): string[] => dependentsIn(clusterOfKey(key), uid);
 
   /** Does what the owner's finalizer requires, and removes the finalizer when nothing is left to do. */
   const settleOwner = async (key: string): Promise<void> => {
@@ -128,7 +158,17 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
       for (const dependent of dependentsOf(key, uid))
         await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
       waiting.delete(uid);
-      return housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
+      const orphanElsewhere = orphaningElsewhere(clusterOfKey(key));
+      if (!orphanElsewhere) return housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
+      // Other servers may be slow, and must not take the places of other clusters.
+      return housekeeping.enqueue(
+        `dependents of ${key} on other servers`,
+        async () => {
+          await orphanElsewhere(uid);
+          await housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
+        },
+        clusterOfKey(key),
+      );
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
     for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
@@ -179,6 +219,20 @@ export function createGarbageCollector(housekeeping: Housekeeping): GarbageColle
           )
             found.set(owner.uid, { owner, namespace: housekeeping.locate(key)?.namespace });
       return found;
+    },
+    ownerStateOf(cluster, { isNamespaced, namespace }, owner) {
+      const found = clusters.get(cluster);
+      return found ? stateOf({ cluster: found, resource: { namespaced: isNamespaced }, namespace }, owner) : "solid";
+    },
+    hasDependents: (uid) => index.hasDependents(uid),
+    async orphanDependentsOf(cluster, uid) {
+      for (const dependent of dependentsIn(cluster, uid))
+        await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
+    },
+    async ownerWaits(cluster, uid) {
+      index.noteWaiting(uid);
+      for (const dependent of dependentsIn(cluster, uid)) await settleDependent(dependent);
+      return dependentsIn(cluster, uid).some((dependent) => blocks(dependent, uid));
     },
     ownerGone(cluster, uid) {
       for (const key of index.dependentsOf(uid)) {

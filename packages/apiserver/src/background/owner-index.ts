@@ -23,6 +23,9 @@ export interface OwnerIndex {
   noteDeleted(key: string, uid: string): void;
   /** Whether the deletion of this owner was observed. */
   wasDeleted(uid: string): boolean;
+  /** An owner that another server stores is deleted after its dependents. */
+  noteWaiting(uid: string): void;
+  isWaiting(uid: string): boolean;
 }
 
 export function createOwnerIndex(): OwnerIndex {
@@ -35,6 +38,7 @@ export function createOwnerIndex(): OwnerIndex {
    */
   const deletedOwners = new Set<string>();
   const recentlyDeletedOwners = new Set<string>();
+  const waitingOwners = new Set<string>();
 
   const remove = (key: string): void => {
     const owners = known.get(key);
@@ -46,6 +50,7 @@ export function createOwnerIndex(): OwnerIndex {
       if (keys?.size !== 0) continue;
       dependents.delete(uid);
       deletedOwners.delete(uid);
+      waitingOwners.delete(uid);
     }
   };
 
@@ -72,6 +77,10 @@ export function createOwnerIndex(): OwnerIndex {
       const [oldest = ""] = recentlyDeletedOwners;
       if (recentlyDeletedOwners.size > MAX_RECENTLY_DELETED) recentlyDeletedOwners.delete(oldest);
     },
+    noteWaiting(uid) {
+      if (dependents.has(uid)) waitingOwners.add(uid);
+    },
+    isWaiting: (uid) => waitingOwners.has(uid),
     wasDeleted: (uid) => deletedOwners.has(uid) || recentlyDeletedOwners.has(uid),
   };
 }

@@ -9,12 +9,17 @@ import type { OwnerIndex } from "./owner-index.ts";
 import { isStoredIntact, isWaiting } from "./ownership.ts";
 
 /** It exists, it waits for the dependent's deletion, or it does not exist. */
-type OwnerState = "solid" | "waiting" | "absent";
+export type OwnerState = "solid" | "waiting" | "absent";
+
+/** Where a dependent is. */
+export interface DependentPlace extends Pick<OwnPlace, "cluster" | "namespace"> {
+  readonly resource: Pick<OwnPlace["resource"], "namespaced">;
+}
 
 export function createOwnerStates(
   housekeeping: Pick<Housekeeping, "locate" | "entryAt" | "find">,
-  index: Pick<OwnerIndex, "wasDeleted">,
-): (place: OwnPlace, owner: OwnerReference) => OwnerState {
+  index: Pick<OwnerIndex, "wasDeleted" | "isWaiting">,
+): (place: DependentPlace, owner: OwnerReference) => OwnerState {
   return ({ cluster, resource, namespace }, owner) => {
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(
@@ -25,7 +30,8 @@ export function createOwnerStates(
     const ownerResource = kinds.get(`${group}/${kind}`);
     // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
     // deletion was observed.
-    if (!ownerResource) return index.wasDeleted(owner.uid) ? "absent" : "solid";
+    if (!ownerResource)
+      return index.wasDeleted(owner.uid) ? "absent" : index.isWaiting(owner.uid) ? "waiting" : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
     const place = housekeeping.locate(ownerKey);
