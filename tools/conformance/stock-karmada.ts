@@ -192,7 +192,41 @@ async function main(run: StockRun, deployments: number): Promise<void> {
   await showMetrics(run, kubectl, deployments);
   kubectl(["delete", "namespace", "shop", "--timeout=120s"]);
   run.mark("namespace deleted");
+  await showOwners(run, kubectl);
   await showGarbageCollection(run, kubeconfig);
+}
+
+/** Flotilla's own garbage collection: ResourceRegistries are stored by karmada-search. */
+async function showOwners(run: StockRun, kubectl: Kubectl): Promise<void> {
+  const registry = (name: string, ownerReferences: object[] = []): string =>
+    JSON.stringify({
+      apiVersion: "search.karmada.io/v1alpha1",
+      kind: "ResourceRegistry",
+      metadata: { name, ownerReferences },
+      spec: { targetCluster: {}, resourceSelectors: [{ apiVersion: "apps/v1", kind: "Deployment" }] },
+    });
+  const uidOf = (kind: string, name: string): string =>
+    kubectl(["get", kind, name, "-o", "jsonpath={.metadata.uid}"]).trim();
+  const exists = (kind: string, name: string): boolean => kubectl(["get", kind, name, "--ignore-not-found"]) !== "";
+
+  kubectl(["create", "clusterrole", "owner", "--verb=get", "--resource=pods"]);
+  const owner = { apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole", name: "owner" };
+  kubectl(["create", "-f", "-"], registry("owned", [{ ...owner, uid: uidOf("clusterrole", "owner") }]));
+  kubectl(["create", "-f", "-"], registry("root"));
+  const root = { apiVersion: "search.karmada.io/v1alpha1", kind: "ResourceRegistry", name: "root" };
+  const owners = [{ ...root, uid: uidOf("resourceregistry", "root"), blockOwnerDeletion: true }];
+  kubectl(["create", "-f", "-"], registry("owned-by-root", owners));
+
+  kubectl(["delete", "clusterrole", "owner"]);
+  await run.until(
+    "the ResourceRegistry of the deleted ClusterRole is deleted",
+    120,
+    () => !exists("resourceregistry", "owned"),
+  );
+  run.mark("an object of an aggregated server is deleted after its owner, a ClusterRole");
+  kubectl(["delete", "resourceregistry", "root", "--cascade=foreground", "--timeout=120s"]);
+  if (exists("resourceregistry", "owned-by-root")) throw new Error("a dependent outlived a foreground deletion");
+  run.mark("a ResourceRegistry is deleted in the foreground, after its dependent");
 }
 
 /** A stock kube-controller-manager follows owners that an aggregated server stores: here a Cluster. */

@@ -373,7 +373,7 @@ describe("garbage collection of objects that the server stores", () => {
     put("of-gone", [gone]);
     put("of-both", [gone, stays]);
     put("of-root", [ofTrout("root")]);
-    put("of-nobody", [ofTrout("earlier")]);
+    put("of-another", [ofTrout("earlier")]);
     put("of-of-gone", [ofTrout("of-gone")]);
     put("free");
     await expect.poll(left).toEqual(["free", "of-both", "of-gone", "of-of-gone", "of-root", "of-stays", "root"]);
