@@ -110,6 +110,26 @@ test("lists a healthy object with its strategy, conditions and feedback", () => 
   expect(problems).toEqual([]);
 });
 
+test("a cluster-scoped object whose manifest names a namespace is the object that a policy owns", () => {
+  const work = makeWork({ manifest: [condition("Applied", "False", "conflict")] });
+  const [manifest] = work.spec.workload?.manifests ?? [];
+  const [reported] = work.status?.resourceStatus?.manifests ?? [];
+  Object.assign(manifest ?? {}, { apiVersion: "apps.kruise.io/v1beta1", kind: "SidecarSet" });
+  Object.assign(reported?.resourceMeta ?? {}, { resource: "sidecarsets", namespace: "" });
+  const owners: unknown[] = [];
+  const otherOwner: WorkViews["otherOwner"] = ({ namespace }) => {
+    owners.push(namespace);
+    return "ClusterPropagationPolicy web";
+  };
+
+  const { problems } = explainWork(work, views({ otherOwner }));
+
+  expect(owners).toEqual([undefined]);
+  expect(problems[0]?.what).toBe(
+    "SidecarSet web was not applied: ClusterPropagationPolicy web already owns it on this member, and an object has one owner",
+  );
+});
+
 const cases: Record<string, { work?: ManifestWork; seen?: Partial<WorkViews>; what: string }> = {
   "an object that the member rejects": {
     work: makeWork({ manifest: [condition("Applied", "False", "Failed to apply manifest: too large")] }),

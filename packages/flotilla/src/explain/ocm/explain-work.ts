@@ -88,7 +88,8 @@ function explainManifest(
   const object = {
     apiVersion: text(apiVersion),
     kind: text(kind),
-    namespace: text(namespace) || undefined,
+    // A manifest may name a namespace for an object that has none; the agent knows the kind.
+    namespace: (reported?.resourceMeta.resource ? reported.resourceMeta.namespace : text(namespace)) || undefined,
     name: text(name),
   };
   const isLeaving = metadata.deletionTimestamp !== undefined;
