@@ -112,7 +112,7 @@ export const rolloutCommand = defineCommand({
           `${args[1]} in namespace ${namespace} has no release: either no RolloutStrategy selects it and ` +
             "no Rollout names it ('kubectl get rolloutstrategies,rollouts.rollouts.kruise.io -n " +
             `${namespace}' lists them), or its pod template has not changed since one does; 'flotilla why ` +
-            `${args[1]}' shows how far a partition has come`,
+            `${args[1]} -n ${namespace}' shows how far a partition has come`,
         );
       }
       const patch = async (change: JsonObject, says: string): Promise<void> => {

@@ -4,6 +4,7 @@ import { joinCauses, nameMembers } from "./name-members.ts";
 test("a few members are named, and the others are counted", () => {
   expect(nameMembers(["m1", "m2", "m3"])).toBe("m1, m2, m3");
   expect(nameMembers(["m1", "m2", "m3", "m4", "m5"])).toBe("m1, m2, m3 and 2 more");
+  expect(nameMembers(["m1", "m1", "m2", "m2", "m3"])).toBe("m1, m2, m3");
 });
 
 test("several causes begin with their members", () => {

@@ -2,11 +2,12 @@
 
 const MAX_NAMED = 3;
 
-/** `m1, m2, m3 and 4 more` */
-export const nameMembers = (clusters: readonly string[]): string =>
-  clusters.length <= MAX_NAMED
-    ? clusters.join(", ")
-    : `${clusters.slice(0, MAX_NAMED).join(", ")} and ${clusters.length - MAX_NAMED} more`;
+/** `m1, m2, m3 and 4 more`; each once, whatever several objects there have in common. */
+export function nameMembers(clusters: readonly string[]): string {
+  const names = [...new Set(clusters)];
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  return `${names.slice(0, MAX_NAMED).join(", ")}${more}`;
+}
 
 /**
  * Several causes on several members, as one sentence that begins with the members: text that is cut at its end still
