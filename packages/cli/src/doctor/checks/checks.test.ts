@@ -221,6 +221,8 @@ const rules = (extra: Partial<InterpreterFacts> = {}): Judgement =>
       failing: [],
       works: [],
       quarantined: [],
+      scriptsFailing: [],
+      webhooksFailing: [],
       scriptFailures: [],
       webhookFailures: [],
       unseen: [],
@@ -248,6 +250,8 @@ const gamefleet = (script: string): DeepReadonly<ResourceInterpreterCustomizatio
     },
   });
 const SCRIPT = "function GetReplicas(desiredObj)\n  return 1, nil\nend\n";
+const REVISE = { customization: "gamefleet", operation: "ReviseReplica" };
+const GET_OF_WEBHOOK = { webhook: "games.example.com", operation: "InterpretReplica" };
 const request = (conditions: string[], extra: object = {}): DeepReadonly<CertificateSigningRequest> =>
   made(
     "CertificateSigningRequest",
@@ -958,10 +962,37 @@ const cases: Record<string, Record<string, Case>> = {
       verdict: "problem",
       says: "exceeded its limits",
     },
-    "a failed webhook is a warning": {
-      judged: rules({ webhookFailures: [{ labels: { webhook: "games.example.com", reason: "timeout" }, value: 3 }] }),
+    "a webhook whose last call failed is a warning": {
+      judged: rules({
+        webhooksFailing: [{ labels: GET_OF_WEBHOOK, value: 1 }],
+        webhookFailures: [{ labels: { ...GET_OF_WEBHOOK, reason: "timeout" }, value: 3 }],
+      }),
       verdict: "warning",
-      says: "3 times",
+      says: "Its last call for InterpretReplica failed; 3 calls failed (timeout) since the hub started or the configuration changed.",
+    },
+    "a webhook that works again is ok": {
+      judged: rules({
+        webhooksFailing: [{ labels: GET_OF_WEBHOOK, value: 0 }],
+        webhookFailures: [{ labels: { ...GET_OF_WEBHOOK, reason: "timeout" }, value: 3 }],
+      }),
+      verdict: "ok",
+    },
+    "a script whose last call failed is a warning": {
+      judged: rules({
+        customizations: [gamefleet(SCRIPT)],
+        scriptsFailing: [{ labels: REVISE, value: 1 }],
+        scriptFailures: [{ labels: { ...REVISE, reason: "error" }, value: 28 }],
+      }),
+      verdict: "warning",
+      says: "The last call of its ReviseReplica failed; 28 calls failed (error) since the hub started or the script changed.",
+    },
+    "a script that was corrected is ok": {
+      judged: rules({
+        customizations: [gamefleet(SCRIPT)],
+        scriptsFailing: [{ labels: REVISE, value: 0 }],
+        scriptFailures: [{ labels: { ...REVISE, reason: "error" }, value: 28 }],
+      }),
+      verdict: "ok",
     },
   },
   drift: {

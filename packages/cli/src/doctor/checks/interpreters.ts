@@ -39,6 +39,9 @@ export interface InterpreterFacts {
   /** Their condition `Interpreted` shows the rules that fail for the object of a member. */
   works: readonly DeepReadonly<Work>[];
   quarantined: readonly Sample[];
+  /** 1 if the last call failed. */
+  scriptsFailing: readonly Sample[];
+  webhooksFailing: readonly Sample[];
   scriptFailures: readonly Sample[];
   webhookFailures: readonly Sample[];
   unseen: readonly string[];
@@ -51,7 +54,7 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
     "A problem for each object on which an existing rule fails (events such as `GetReplicasFailed` that no " +
     "success has followed, and Works with `Interpreted=False`), for scripts that do not compile or conflict " +
     "with another, for scripts in quarantine, and for webhooks whose CA has expired. A warning for scripts " +
-    "and webhooks that failed since the hub started, from its metrics.",
+    "and webhooks whose last call failed, from the hub's metrics.",
   async gather(context) {
     const unseen: string[] = [];
     const { client, clock, lists, only, signal } = context;
@@ -75,6 +78,8 @@ export const interpretersCheck = defineCheck<InterpreterFacts>({
           (!only || only.has(clusterNameOf(work.metadata.namespace ?? "") ?? "")),
       ),
       quarantined: samplesOf(metrics, "flotilla_interpreter_script_quarantined"),
+      scriptsFailing: samplesOf(metrics, "flotilla_interpreter_script_failing"),
+      webhooksFailing: samplesOf(metrics, "flotilla_interpreter_webhook_failing"),
       scriptFailures: samplesOf(metrics, "flotilla_interpreter_script_failures_total"),
       webhookFailures: samplesOf(metrics, "flotilla_interpreter_webhook_failures_total"),
       unseen,
@@ -218,27 +223,38 @@ function webhookFindings({ webhooks }: InterpreterFacts, nowMs: number): DoctorF
   );
 }
 
-function counterFindings({ scriptFailures, webhookFailures, customizations }: InterpreterFacts): DoctorFinding[] {
-  const known = new Set(customizations.map(({ metadata }) => metadata.name));
-  const scripts = scriptFailures
+/** What failed when it was last called: the counters alone also count what has been corrected since. */
+function counterFindings(facts: InterpreterFacts): DoctorFinding[] {
+  const known = new Set(facts.customizations.map(({ metadata }) => metadata.name));
+  const scripts = facts.scriptsFailing
     .filter(({ value, labels }) => value > 0 && known.has(labels["customization"] ?? ""))
-    .map(({ labels, value }): DoctorFinding => ({
+    .map(({ labels }): DoctorFinding => ({
       severity: "warning",
       about: `ResourceInterpreterCustomization ${labels["customization"] ?? ""}`,
-      seen: `Its ${labels["operation"] ?? "script"} failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      seen: `The last call of its ${labels["operation"] ?? "script"} failed${failuresOf(labels, facts.scriptFailures, "script")}.`,
       fix: "Run it on the object it fails on.",
       commands: [
         `flotilla interpret -f RULES.yaml --operation ${labels["operation"] ?? "OPERATION"} --desired-file OBJECT.yaml`,
       ],
     }));
-  const hooks = webhookFailures
+  const hooks = facts.webhooksFailing
     .filter(({ value }) => value > 0)
-    .map(({ labels, value }): DoctorFinding => ({
+    .map(({ labels }): DoctorFinding => ({
       severity: "warning",
       about: `interpreter webhook ${labels["webhook"] ?? ""}`,
-      seen: `It failed ${counted(value, "time")} since the hub started (${labels["reason"] ?? "error"}).`,
+      seen: `Its last call for ${labels["operation"] ?? "an operation"} failed${failuresOf(labels, facts.webhookFailures, "configuration")}.`,
       fix: "Check its server, and the hub's connection to it.",
       commands: ["kubectl get resourceinterpreterwebhookconfigurations -o yaml"],
     }));
   return [...scripts, ...hooks];
+}
+
+/** `; 28 calls failed (error) since the hub started or the script changed` */
+function failuresOf(of: Sample["labels"], counters: readonly Sample[], what: string): string {
+  const failed = counters.filter(
+    ({ value, labels }) => value > 0 && Object.entries(of).every(([name, text]) => labels[name] === text),
+  );
+  const sum = failed.reduce((total, { value }) => total + value, 0);
+  const reasons = failed.map(({ labels }) => labels["reason"] ?? "error").join(", ");
+  return sum === 0 ? "" : `; ${counted(sum, "call")} failed (${reasons}) since the hub started or the ${what} changed`;
 }

@@ -127,6 +127,18 @@ describe("changes", () => {
     expect(changed).toEqual(["example.com/Web", "/Pod"]);
   });
 
+  test("a corrected script is not reported with the failures of the former one", async () => {
+    const broken = "function GetReplicas(o) error('no') end";
+    const { level, interpreter, engine } = make(makeCustomization("a", { replicaResource: broken }));
+    await expect(interpreter.replicas(web())).rejects.toThrow("no");
+
+    level.set(makeCustomization("a", { replicaResource: counts(1) }));
+
+    const metrics = new MetricsText();
+    engine.writeMetrics(metrics);
+    expect(metrics.finish()).not.toContain('customization="a"');
+  });
+
   test("when the first of two is deleted, the second is used, and the metrics of the first are dropped", async () => {
     const { level, interpreter, engine, changed } = make(
       makeCustomization("a", { replicaResource: counts(1) }),

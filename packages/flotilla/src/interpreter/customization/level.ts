@@ -74,10 +74,9 @@ export function createCustomizationLevel({ engine }: { engine: LuaEngine }): Cus
       const before = byName.get(name);
       byName.set(name, customization);
       if (before && equalJson(before.spec, customization.spec)) return;
-      // The engine keeps its state of unchanged scripts.
+      // The engine keeps its state of unchanged scripts. Failures of the former text say nothing about the new one.
       for (const { field, operation } of CUSTOMIZATION_RULES)
-        if (before && scriptOf(before, field) !== undefined && scriptOf(customization, field) === undefined)
-          engine.forget(name, operation);
+        if (before && scriptOf(before, field) !== scriptOf(customization, field)) engine.forget(name, operation);
       if (before) replace(before.spec.target, name);
       replace(target, name, customization);
       if (before) notifyListeners([before.spec.target, target]);

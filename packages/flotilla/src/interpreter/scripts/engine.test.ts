@@ -157,6 +157,24 @@ test("counts calls and failures by owner and by where the script runs", () => {
   );
 });
 
+test("reports a script as failing until a call succeeds or its text changes", () => {
+  const { engine, program } = makeEngine();
+  const failing = (): string | undefined =>
+    metricsOf(engine)
+      .find((line) => line.startsWith("flotilla_interpreter_script_failing{"))
+      ?.at(-1);
+  const fail = (): void => expect(() => program.interpretHealth({ ...object, fail: true })).toThrow("no");
+
+  fail();
+  const first = failing();
+  void program.interpretHealth(object);
+  const after = failing();
+  fail();
+  engine.prepare(`${SCRIPT} -- better`, HEALTH);
+
+  expect([first, after, failing()]).toEqual(["1", "0", "0"]);
+});
+
 test("writes no metrics for a deleted owner", () => {
   const { engine } = makeEngine();
   engine.prepare(SCRIPT, { ...HEALTH, operation: "Retain" });

@@ -23,7 +23,7 @@ export interface LuaEngine {
    * starts afresh. Throws `LuaSyntaxError`.
    */
   prepare(source: string, owner: ScriptOwner): LuaProgram;
-  /** Drops the state and metrics of a deleted owner, or of all scripts of a customization. */
+  /** Drops the state and metrics of a script that was deleted or replaced, or of all scripts of a customization. */
   forget(customization: string, operation?: Operation): void;
   /** Duration and failures of scripts, and where they run, by customization and operation. */
   writeMetrics(text: MetricsText): void;
@@ -73,7 +73,7 @@ export function createLuaEngine({
       if (known?.source === source) return known.program;
       const script = scripts.get(source);
       if (owned.size >= MAX_OWNERS && !known) owned.delete(owned.keys().next().value ?? "");
-      const made = new OwnedScript(owner, source, script, home, known?.metrics);
+      const made = new OwnedScript(owner, source, script, home);
       owned.set(key, made);
       return made.program;
     },
@@ -104,26 +104,19 @@ interface EngineState {
   onTripped(owner: ScriptOwner, state: BreakerState): void;
 }
 
-/** A script with the call statistics of its owner. */
+/** A script of an owner, with the statistics of its calls. */
 class OwnedScript {
   readonly owner: ScriptOwner;
   readonly source: string;
   readonly program: LuaProgram;
-  readonly metrics: ScriptMetrics;
+  readonly metrics = new ScriptMetrics();
   readonly #script: CompiledScript;
   readonly #home: EngineState;
   readonly #breaker: Breaker;
 
-  constructor(
-    owner: ScriptOwner,
-    source: string,
-    script: CompiledScript,
-    home: EngineState,
-    metrics = new ScriptMetrics(),
-  ) {
+  constructor(owner: ScriptOwner, source: string, script: CompiledScript, home: EngineState) {
     this.owner = owner;
     this.source = source;
-    this.metrics = metrics;
     this.#script = script;
     this.#home = home;
     this.#breaker = new Breaker(home.clock, (state) => home.onTripped(owner, state));

@@ -403,7 +403,7 @@ describe("a failing webhook", () => {
   });
 });
 
-test("counts durations and failures by webhook and operation, and drops them with the webhook", async () => {
+test("counts durations and failures by webhook and operation, and drops them with its settings", async () => {
   const webhook = await serve(
     ({ request }, response) =>
       void response.end(JSON.stringify({ response: { uid: request["uid"], successful: true, replicas: 2 } })),
@@ -420,6 +420,8 @@ test("counts durations and failures by webhook and operation, and drops them wit
   };
 
   const counted = written();
+  level.set(makeConfiguration("examples", { clientConfig: { url: webhook.url, caBundle }, timeoutSeconds: 3 }));
+  const corrected = written();
   level.remove("examples");
   const forgotten = written();
 
@@ -432,5 +434,6 @@ test("counts durations and failures by webhook and operation, and drops them wit
   expect(counted).toContain(
     'flotilla_interpreter_webhook_failures_total{webhook="examples/workloads.example.com",operation="InterpretHealth",reason="answer"} 1\n',
   );
+  expect(corrected).not.toContain("InterpretHealth");
   expect(forgotten).not.toContain("examples");
 });

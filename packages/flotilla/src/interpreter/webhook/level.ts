@@ -92,10 +92,11 @@ export function createWebhookLevel(options: WebhookLevelOptions): WebhookLevel {
     return { kind, hooks, rules: rulesOfWebhooks(hooks, kind, lower, ignored) };
   }
 
-  function metricsOf(id: string): HookMetrics {
-    const found = metrics.get(id) ?? new HookMetrics();
-    metrics.set(id, found);
-    return found;
+  /** Failures of a webhook with its former settings say nothing about the new ones. */
+  function newMetrics(id: string): HookMetrics {
+    const made = new HookMetrics();
+    metrics.set(id, made);
+    return made;
   }
 
   function hooksOf({ metadata, webhooks }: Configuration, before: readonly Hook[]): Hook[] {
@@ -108,7 +109,7 @@ export function createWebhookLevel(options: WebhookLevelOptions): WebhookLevel {
       const hook = createHook(id, settings, failurePolicy, {
         clock,
         random,
-        metrics: metricsOf(id),
+        metrics: newMetrics(id),
         resolveService,
         connect,
       });
