@@ -196,6 +196,8 @@ export type { ExecutionMeter } from "./propagation/meter.ts";
 export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
+export { copiesOf } from "./propagation/bindings/target-clusters.ts";
+export { isOnlyNeeded } from "./propagation/schedule/plan-patch.ts";
 export { isFinishedRun, runsOnce } from "./propagation/jobs/finished-run.ts";
 export { parseJobRecord } from "./propagation/jobs/job-record.ts";
 export { leaveNote } from "./explain/explain-runs.ts";

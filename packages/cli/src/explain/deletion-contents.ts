@@ -9,6 +9,7 @@ import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { clusterNameOf, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
+import { copiesOf } from "@flotilla/flotilla";
 import { resolveVersions } from "./resolve-type.ts";
 import { keyOf, worksOf } from "./wait-gone.ts";
 import type { Deletion } from "./wait-gone.ts";
@@ -130,7 +131,7 @@ function renderNamespace({ members, bindings }: DeletionContents): string {
         : "";
   if (!bindings)
     return `on the hub${where}, and everything in it, with its copies on members; its objects are not listed, because you may not list ResourceBindings in it`;
-  const propagated = bindings.items.filter(({ spec }) => spec.clusters?.length);
+  const propagated = bindings.items.filter(({ spec }) => copiesOf(spec).length > 0);
   const listed = propagated.slice(0, MAX_LISTED).map(renderObject);
   const more = propagated.length - listed.length;
   if (more > 0) listed.push(`and ${bindings.isPartial ? "at least " : ""}${more} more propagated objects`);
@@ -150,8 +151,8 @@ function renderObject({ spec }: Binding): string {
 }
 
 /** `member1 (2 replicas), member2 (1 replica)` */
-export const renderTargets = ({ clusters = [] }: Binding["spec"]): string =>
-  clusters
+export const renderTargets = (spec: Binding["spec"]): string =>
+  copiesOf(spec)
     .map(({ name, replicas }) =>
       replicas === undefined ? name : `${name} (${replicas} ${replicas === 1 ? "replica" : "replicas"})`,
     )
@@ -181,4 +182,4 @@ function renderKind({ kind, bindings }: DeletionContents): string {
 }
 
 const membersOf = (bindings: readonly Binding[]): string[] =>
-  [...new Set(bindings.flatMap(({ spec }) => (spec.clusters ?? []).map(({ name }) => name)))].toSorted();
+  [...new Set(bindings.flatMap(({ spec }) => copiesOf(spec).map(({ name }) => name)))].toSorted();

@@ -27,7 +27,7 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
     // The cause is what most readers look for.
     ...(hasCause(explanation) ? [renderProblems(explanation)] : []),
     ...(isManagedByPolicy(explanation)
-      ? [renderPolicies(explanation), renderDecision(explanation, room)]
+      ? [renderPolicies(explanation), renderRequirers(explanation), renderDecision(explanation, room)]
       : renderOcm(explanation, room)),
     renderWorks(explanation),
     renderRelease(explanation, room),
@@ -43,10 +43,11 @@ export function renderWhy(explanation: SeenExplanation, width?: number): string 
   return wrapLines(text, width);
 }
 
-function renderPolicies({ policy, otherPolicies }: Read): string[] {
+function renderPolicies({ policy, otherPolicies, requiredBy = [] }: Read): string[] {
+  const none = requiredBy.length === 0 ? "none" : "none of its own: it follows the workloads that need it";
   return [
     "POLICY",
-    ...(policy ? [renderPolicy(policy)] : ["none"]),
+    ...(policy ? [renderPolicy(policy)] : [none]),
     ...otherPolicies.map((other) => `not ${renderPolicy(other)}`),
   ];
 }
@@ -57,8 +58,25 @@ function renderPolicy(policy: DeepReadonly<ExplainedPolicy>): string {
   return `${kind} ${namespace ? `${namespace}/` : ""}${name} (priority ${priority}${selects}): ${reason}`;
 }
 
-function renderDecision({ decision }: Read, width: number | undefined): string[] {
-  if (!decision) return ["CLUSTERS", "not scheduled"];
+/** More workloads than that need few objects, such as the default pull Secret of a namespace. */
+const MAX_REQUIRERS = 20;
+
+function renderRequirers({ requiredBy = [] }: Read): string[] {
+  if (requiredBy.length === 0) return [];
+  const more = requiredBy.length - MAX_REQUIRERS;
+  return [
+    "NEEDED BY",
+    ...requiredBy.slice(0, MAX_REQUIRERS).map(({ kind = "binding", namespace, name, clusters }) => {
+      const title = `${kind} ${namespace ? `${namespace}/` : ""}${name}`;
+      return `${title}: ${clusters.length === 0 ? "on no member" : `on ${nameMembers(clusters)}`}`;
+    }),
+    ...(more > 0 ? [`and ${more} more`] : []),
+  ];
+}
+
+function renderDecision({ decision, requiredBy = [] }: Read, width: number | undefined): string[] {
+  // Its members are those of the workloads that need it.
+  if (!decision) return requiredBy.length > 0 ? [] : ["CLUSTERS", "not scheduled"];
   const { source, at, affinityName, failedTerms = [], kept, rejected, message, note } = decision;
   const number = (value: number | undefined): string => (value === undefined ? "-" : String(value));
   const rows = [

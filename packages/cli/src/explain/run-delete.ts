@@ -5,6 +5,7 @@ import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { Cluster } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
+import { copiesOf } from "@flotilla/flotilla";
 import { titleOf } from "../members/served-types.ts";
 import { nearestObject } from "./nearest-object.ts";
 import type { Output } from "../output.ts";
@@ -114,7 +115,7 @@ export function describeDeletion(
 
 /** Undefined if no member has it. */
 function renderPlaces(binding: DeepReadonly<Pick<ResourceBinding, "spec">> | undefined): string | undefined {
-  if (!binding?.spec.clusters?.length) return undefined;
+  if (!binding || copiesOf(binding.spec).length === 0) return undefined;
   const clusters = renderTargets(binding.spec);
   return binding.spec.preserveResourcesOnDeletion
     ? `on the hub; its policy preserves it on ${clusters}`

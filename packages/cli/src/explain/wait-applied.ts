@@ -11,8 +11,10 @@ import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { createKindResolver, find } from "@flotilla/client";
 import type { Client, KindResolver } from "@flotilla/client";
 import {
+  copiesOf,
   hasHealthRule,
   heldPods,
+  isOnlyNeeded,
   RELEASED,
   RUN_FAILED,
   runsToCompletion,
@@ -285,8 +287,8 @@ async function templateProgress(
     { cluster: HUB, namespace: namespace || undefined, name: bindingName(resource.kind, name) },
     { signal: asking.signal },
   );
-  const targets = binding?.spec.clusters ?? [];
-  if (!binding || targets.length === 0 || binding.status?.schedulerObservedGeneration !== binding.metadata.generation)
+  const targets = binding ? copiesOf(binding.spec) : [];
+  if (!binding || targets.length === 0 || !isScheduled(binding))
     return [{ cluster: HUB, reason: binding ? unscheduledReason(binding) : "no policy has selected it yet" }];
   const dispatched = findCondition(binding.status?.conditions, "Dispatched");
   if (dispatched?.status === "False" && dispatched.message) return [{ cluster: HUB, reason: dispatched.message }];
@@ -329,6 +331,10 @@ async function templateProgress(
 
 const isHealthyOnHub = async (template: Template, { health }: Pick<Interpreter, "health">): Promise<boolean> =>
   (await health(template)) === "Healthy" || (isObserved(template) && heldPods(template) !== undefined);
+
+/** The scheduler does not look at an object that only follows the workloads that need it. */
+const isScheduled = (binding: DeepReadonly<ResourceBinding>): boolean =>
+  isOnlyNeeded(binding) || binding.status?.schedulerObservedGeneration === binding.metadata.generation;
 
 /** The last success says nothing about the generation that is to be scheduled. */
 function unscheduledReason(binding: DeepReadonly<ResourceBinding>): string {

@@ -9,6 +9,7 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { AnyKind, Client } from "@flotilla/client";
 import { bindingName, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work, workName } from "@flotilla/karmada";
+import { copiesOf } from "@flotilla/flotilla";
 import { missingControllers } from "../health/controllers-state.ts";
 import { leftBehind } from "../health/notices.ts";
 import type { Output } from "../output.ts";
@@ -108,7 +109,7 @@ async function locate(
   if (object) return { where: finalizers.length > 0 ? `on the hub, held by ${finalizers.join(", ")}` : "on the hub" };
   const binding = await bindingOf(client, deletion, signal);
   if (binding) {
-    const left = (binding.spec.clusters ?? []).map(({ name }) => name);
+    const left = copiesOf(binding.spec).map(({ name }) => name);
     return { where: `on ${left.join(", ") || "a member"}` };
   }
   const works = await worksOf(client, deletion, signal);

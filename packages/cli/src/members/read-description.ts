@@ -7,6 +7,7 @@ import { didYouMean, FlotillaError, UsageError } from "@flotilla/base";
 import type { DeepReadonly, JsonObject } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
+import { copiesOf } from "@flotilla/flotilla";
 import { ask } from "./ask.ts";
 import type { Asking } from "./ask.ts";
 import { createDiscovery } from "./discovery.ts";
@@ -215,7 +216,7 @@ function describedBinding({ metadata, spec, status }: DeepReadonly<ResourceBindi
     const { applied, health, appliedMessage: message } = items.get(cluster) ?? {};
     return { applied, health, message: message || undefined };
   };
-  const targets = (spec.clusters ?? []).map(({ name, replicas }) => ({ cluster: name, replicas, ...reported(name) }));
+  const targets = copiesOf(spec).map(({ name, replicas }) => ({ cluster: name, replicas, ...reported(name) }));
   const leaving = [...items.keys()]
     .filter((name) => !targets.some(({ cluster }) => cluster === name))
     .map((cluster) => ({ cluster, ...reported(cluster) }));

@@ -12,7 +12,7 @@ import { createLostTargets, isLeftByPolicy } from "../health/lost-targets.ts";
 import { ownProblemsOf } from "../health/policy-problems.ts";
 import { wrongClockText } from "../health/renewals.ts";
 import { suspensionsOf } from "../health/suspensions.ts";
-import { refusesToken, TERMINATING } from "@flotilla/flotilla";
+import { copiesOf, refusesToken, TERMINATING } from "@flotilla/flotilla";
 import { explainHubCheck } from "../hub-checks.ts";
 
 /** A fleet with more problems than this has one common cause. */
@@ -246,7 +246,9 @@ function refusedText(refused: readonly { clusterName: string; appliedMessage: st
 /** The targets that have neither applied their copy nor said why; undefined if there are none. */
 function unappliedText({ spec, status }: DeepReadonly<ResourceBinding>): string | undefined {
   const applied = new Set(status?.aggregatedStatus?.flatMap((item) => (item.applied ? [item.clusterName] : [])));
-  const waiting = (spec.clusters ?? []).map(({ name }) => name).filter((name) => !applied.has(name));
+  const waiting = copiesOf(spec)
+    .map(({ name }) => name)
+    .filter((name) => !applied.has(name));
   return waiting.length === 0
     ? undefined
     : `${nameMembers(waiting)} ${waiting.length === 1 ? "has" : "have"} not reported that it is applied`;

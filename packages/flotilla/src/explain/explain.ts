@@ -61,6 +61,7 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
     },
     resource: { apiVersion, kind, namespace: metadata.namespace || undefined, name: metadata.name },
     ...(await explainPolicies(views, template, match)),
+    requiredBy: binding && requirersOf(views, binding),
     decision,
     members: binding
       ? explainedRelease.membersOf(await explainMembers(deps, binding, template, formatTime(nowMs)))
@@ -99,6 +100,24 @@ export async function explain({ template, recorded, ...given }: ExplainInput): P
       }),
     ],
   };
+}
+
+/** Undefined if nothing needs it. */
+function requirersOf(
+  { hub, bindings, clusterBindings }: ExplainInput["views"],
+  { spec }: Binding,
+): Explanation["requiredBy"] {
+  if (!spec.requiredBy?.length) return undefined;
+  return spec.requiredBy.map(({ namespace, name, clusters = [] }) => {
+    const where = namespace || undefined;
+    const resource = (where ? bindings : clusterBindings).get({ cluster: hub, namespace: where, name })?.spec.resource;
+    return {
+      kind: resource?.kind,
+      namespace: where,
+      name: resource?.name ?? name,
+      clusters: clusters.map((cluster) => cluster.name),
+    };
+  });
 }
 
 function terminatingProblems(template: Template): Explanation["problems"] {

@@ -26,6 +26,13 @@ const fieldChange = s.object({
   after: s.optional(s.json("The value after; unset where the field is absent.")),
 });
 
+const requirer = s.object({
+  kind: s.optional(s.string("The kind of the workload; unset when only its binding is known.")),
+  namespace: s.optional(s.string("The namespace of the workload.")),
+  name: s.string("The name of the workload, or of its binding when only that is known."),
+  clusters: s.array("The members that run the workload, and so have a copy.", s.string("The name of a member.")),
+});
+
 const member = s.object({
   cluster: s.string("The name of the member."),
   replicas: s.optional(s.integer("The replicas of the copy; unset for resources without replicas.")),
@@ -216,6 +223,7 @@ const fields = {
     "Policies that select the resource's kind but did not claim it, and why.",
     s.object(explainedPolicy),
   ),
+  requiredBy: s.optional(s.array("Workloads that depend on the resource and take it to their members.", requirer)),
   decision: s.optional(
     s.json<ExplainedDecision>(
       "Clusters that the scheduler kept and excluded, with plugin, reason, score, available replicas and " +

@@ -4,6 +4,7 @@ import { CustomResourceDefinition } from "@flotilla/kubernetes";
 import { findCondition, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind } from "@flotilla/apimachinery";
 import type { Cluster } from "@flotilla/karmada";
+import { copiesOf } from "@flotilla/flotilla";
 import type { DeepReadonly } from "@flotilla/base";
 import { defineCheck, listed } from "../doctor-check.ts";
 import type { DoctorFinding } from "../doctor-check.ts";
@@ -53,7 +54,7 @@ export const apisCheck = defineCheck<ApiFacts>({
         apiVersion,
         kind,
         object: namespace ? `${namespace}/${name}` : name,
-        clusters: (spec.clusters ?? []).map((target) => target.name),
+        clusters: copiesOf(spec).map((target) => target.name),
         isRefused: scheduled?.status === "False" && scheduled.message.includes(NO_API),
       };
     });

@@ -34,6 +34,12 @@ export function targetsOf({
   return [...targets.values()];
 }
 
+/** As `targetsOf`, for readers: a copy that another object requires has no share of the replicas of that object. */
+export function copiesOf(spec: Spec): readonly { name: string; replicas?: number | undefined }[] {
+  const shares = new Map(spec.clusters?.map(({ name, replicas }) => [name, replicas]));
+  return targetsOf(spec).map(({ name }) => ({ name, replicas: shares.get(name) }));
+}
+
 /** Clusters whose copy stays unchanged until its replacement is healthy. */
 export function leftGracefully(spec: Spec): ReadonlySet<string> {
   return leaving(spec, (task) => !isPurgedDirectly(task));

@@ -18,7 +18,7 @@ export function isToBeScheduled(binding: DeepReadonly<ResourceBinding>): boolean
 }
 
 /** No policy propagates it: it follows the bindings that require it, and is not scheduled itself. */
-function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
+export function isOnlyNeeded({ metadata: { labels }, spec }: DeepReadonly<ResourceBinding>): boolean {
   return spec.placement === undefined && labels?.[POLICY_ID] === undefined && labels?.[CLUSTER_POLICY_ID] === undefined;
 }
 
