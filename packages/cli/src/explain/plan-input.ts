@@ -30,6 +30,7 @@ import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { isLeftByPolicy, LEFT_COPIES } from "../health/lost-targets.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
+import { laterDepartures, leavingLater } from "./later-departures.ts";
 import { laterEffects } from "./later-effects.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
 import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
@@ -147,7 +148,9 @@ export async function planManifests(
     };
     const asked = plan.templates.filter((each) => concerns(given, each));
     const titles = new Set(asked.map(({ template }) => objectTitle(template)));
-    const { note, ...own } = ownChanges(planned, await planStanding(before, clock), (resource) => titles.has(resource));
+    const standing = await planStanding(before, clock);
+    const { note, ...own } = ownChanges(planned, standing, (resource) => titles.has(resource));
+    const leaving = laterDepartures(plan.templates, standing.leaving);
     const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
     const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const { notes: scaled, ...ended } = await withAutoscaled(plan, retained, { client, clock, signal });
@@ -172,6 +175,7 @@ export async function planManifests(
       ...moved.notes,
       ...works.notes,
       ...later.notes,
+      ...leaving.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -200,6 +204,7 @@ export async function planManifests(
       unplanned: [
         ...unknown.map(objectTitle),
         ...later.unplanned,
+        ...leaving.unplanned,
         ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
       ],
       notes,
@@ -249,11 +254,14 @@ const problemsIn = ({ templates }: FleetPlan): PlanChanges["problems"] =>
   );
 
 /** What the hub would do anyway. */
-async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges> {
+async function planStanding(
+  state: HubState,
+  clock: Clock,
+): Promise<PlanChanges & { leaving: ReadonlyMap<string, number> }> {
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
     const plan = await planFleet(withoutAsking(state).snapshot, { interpreter, nowMs: clock.now() });
-    return { changes: planChanges(plan), problems: problemsIn(plan) };
+    return { changes: planChanges(plan), problems: problemsIn(plan), leaving: leavingLater(plan.templates) };
   } finally {
     await close();
   }

@@ -93,8 +93,9 @@ async function planOnce(
   const storedOf = (template: Template): Template | undefined => stored.get(`${template.apiVersion} ${idOf(template)}`);
   const objects = dedupeTemplates(snapshot.templates);
   const plans = new Map<string, TemplatePlan>();
+  const deps = { views, releases, interpreter, nowMs, fleet, storedOf, evicts: true };
   const planNext = async (template: Template): Promise<TemplatePlan> => {
-    const plan = await planTemplate({ views, releases, interpreter, nowMs, fleet, storedOf }, template);
+    const plan = await planTemplate(deps, template);
     if (plan.binding) {
       // Later templates of the same workload groups see where this one was placed, and what quotas have left.
       views.groups.see(views.hub, plan.binding);
@@ -158,10 +159,12 @@ export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[]
     (work) => idOfManifest(work),
   );
   return plan.templates
-    .flatMap(({ template, works, binding, replacesRun }) => {
+    .flatMap(({ template, works, binding, replacesRun, departures = [] }) => {
       const before = [...works.before, ...(goneById.get(idOf(template)) ?? [])];
       if (replacesRun) return planReplaced(before, works.after, template);
-      const changes = compareWorks(before, works.after, template);
+      const changes = compareWorks(before, works.after, template).map((change) =>
+        withDepartureNote(change, departures),
+      );
       // A run that begins is not worth a note.
       return before.length === 0 ? changes : changes.map((change) => withRunNote(change, works.after, binding));
     })
@@ -218,6 +221,12 @@ function planReplaced(
 
 const nameIn = (works: readonly DeepReadonly<Work>[], cluster: string): string =>
   works.find(({ metadata }) => metadata.namespace === executionNamespace(cluster))?.metadata.name ?? "";
+
+/** Says why the copy leaves, and when. */
+function withDepartureNote(change: MemberChange, departures: NonNullable<TemplatePlan["departures"]>): MemberChange {
+  const left = change.action === "delete" ? departures.find(({ cluster }) => cluster === change.cluster) : undefined;
+  return left && change.note === undefined ? { ...change, note: left.note } : change;
+}
 
 function withRunNote(
   change: MemberChange,

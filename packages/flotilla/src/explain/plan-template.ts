@@ -40,6 +40,8 @@ import { planRelease } from "./plan-release.ts";
 import type { PlannedRelease, ReleaseDependencies } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findReplaced } from "../propagation/dispatch/replaced-division.ts";
+import { planDepartures, withoutDepartures } from "./plan-departures.ts";
+import type { DeparturePlan, PlannedDeparture } from "./plan-departures.ts";
 import type { Binding } from "./planned-binding.ts";
 
 export type PlanningInterpreter = Pick<
@@ -61,6 +63,8 @@ export interface PlanningDependencies {
   interpreter: PlanningInterpreter;
   nowMs: number;
   storedOf?: ReleaseDependencies["storedOf"];
+  /** Whether taints of members evict what runs there, as failover does. */
+  evicts?: boolean;
   /** Cluster state shared when many templates are planned; built from the views otherwise. */
   fleet?: ReturnType<typeof createFleet>;
 }
@@ -86,6 +90,10 @@ export interface TemplatePlan {
   isOverQuota?: true;
   /** The finished copies of a deleted object of this name are deleted, and this one runs. */
   replacesRun?: true | undefined;
+  /** Members that it leaves because of their taints. */
+  departures?: readonly PlannedDeparture[] | undefined;
+  /** When it leaves a member whose taint it tolerates for a time. */
+  leavesInMs?: number | undefined;
   /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
@@ -114,10 +122,17 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
   };
   if (!binding) return plan;
 
-  const schedule = isToBeScheduled(binding) ? scheduleOf(deps, binding) : undefined;
+  const leaving: DeparturePlan = deps.evicts
+    ? planDepartures(binding, { ...deps, fleet: fleetOf(deps) })
+    : { binding, departures: [], problems: [] };
+  problems.push(...leaving.problems);
+  const schedule = isToBeScheduled(binding) ? scheduleOf(deps, leaving.binding) : undefined;
   if (schedule?.outcome === "unschedulable")
-    problems.push(`${schedule.message.replace(/\.$/, "")}${before?.spec.clusters?.length ? STAYS_UNPLACED : ""}`);
-  const scheduled = schedule ? carryOut(binding, schedule, deps.nowMs) : binding;
+    problems.push(
+      `${schedule.message.replace(/\.$/, "")}${before?.spec.clusters?.length && leaving.departures.length === 0 ? STAYS_UNPLACED : ""}`,
+    );
+  const decided = schedule ? carryOut(leaving.binding, schedule, deps.nowMs) : leaving.binding;
+  const scheduled = withoutDepartures(decided, leaving.departures);
   const held = await heldByQuota(scheduled, template, {
     interpreter: deps.interpreter,
     quotaRoom: views.quotaRoom,
@@ -134,6 +149,8 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     ...plan,
     binding: scheduled,
     schedule,
+    departures: leaving.departures.length > 0 ? leaving.departures : undefined,
+    leavesInMs: leaving.leavesInMs,
     release: dispatch?.begins,
     isOverQuota: schedule?.outcome === "unschedulable" && schedule.reason === QUOTA_EXCEEDED ? true : undefined,
     isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,

@@ -20,14 +20,13 @@ import { describeClusters } from "../../decisions/describe-clusters.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
 import { resourceOf } from "../bindings/resource-of.ts";
-import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { createFleet } from "../schedule/fleet-view.ts";
 import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import type { WorkloadGroups } from "../schedule/workload-groups.ts";
 import { APPLICATION_FAILURE, nextMoveAt } from "../moves/move-pauses.ts";
 import { planTask, type Departure } from "./departure.ts";
-import { replacementProblem } from "./find-replacement.ts";
+import { departureProblem } from "./find-replacement.ts";
 import { createPace } from "./failover-pace.ts";
 import {
   parseSince,
@@ -152,15 +151,7 @@ export function createFailoverController({
         ...binding,
         spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] },
       };
-      // A taint with purge mode Directly evicts at once, even without another cluster.
-      const isUnconditional = departure.reason === "TaintUntolerated" && departure.purgeMode === "Directly";
-      const problem =
-        schedulingProblem(binding) ??
-        ("problem" in planned
-          ? planned.problem
-          : isUnconditional
-            ? undefined
-            : replacementProblem(soFar, planned.task, environment));
+      const problem = departureProblem(soFar, departure, planned, environment);
       if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
       else if ("task" in planned) {
         const isPaced = departure.reason === "TaintUntolerated" && !departure.isDrain;
@@ -267,15 +258,6 @@ export function createFailoverController({
 
     forget,
   });
-}
-
-/** Why the scheduler would not act on an eviction task; then none is created. */
-function schedulingProblem({ spec }: Binding): string | undefined {
-  if (spec.suspension?.scheduling) return "scheduling of the binding is suspended";
-  const { schedulerName = SCHEDULER_NAME } = spec;
-  return schedulerName === SCHEDULER_NAME
-    ? undefined
-    : `failover is not supported for resources placed by the scheduler ${schedulerName}`;
 }
 
 /** A merge patch of the binding; undefined when nothing changes. */

@@ -10,10 +10,37 @@
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
+import { SCHEDULER_NAME } from "../schedule/plan-patch.ts";
 import { planSchedule, type ScheduleInput } from "../schedule/plan-schedule.ts";
+
+import type { Departure, planTask } from "./departure.ts";
 
 /** The scheduler's other inputs. */
 export type Environment = Omit<ScheduleInput, "binding" | "clusters" | "isStrict">;
+
+/** Why an eviction task is not created; undefined if it is. */
+export function departureProblem(
+  binding: DeepReadonly<ResourceBinding>,
+  { reason, purgeMode }: Departure,
+  planned: ReturnType<typeof planTask>,
+  environment: Environment,
+): string | undefined {
+  const problem = schedulingProblem(binding);
+  if (problem !== undefined) return problem;
+  if ("problem" in planned) return planned.problem;
+  // A taint with purge mode Directly evicts at once, even without another cluster.
+  const isUnconditional = reason === "TaintUntolerated" && purgeMode === "Directly";
+  return isUnconditional ? undefined : replacementProblem(binding, planned.task, environment);
+}
+
+/** Why the scheduler would not act on an eviction task; then none is created. */
+function schedulingProblem({ spec }: DeepReadonly<ResourceBinding>): string | undefined {
+  if (spec.suspension?.scheduling) return "scheduling of the binding is suspended";
+  const { schedulerName = SCHEDULER_NAME } = spec;
+  return schedulerName === SCHEDULER_NAME
+    ? undefined
+    : `failover is not supported for resources placed by the scheduler ${schedulerName}`;
+}
 
 /** Undefined when a cluster fits; otherwise the reason why none does. */
 export function replacementProblem(
