@@ -72,7 +72,7 @@ export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
 export { HEALTHY, RULE_FAILURES, unhealthyForMs } from "./health/healthy-condition.ts";
 export { hidesItsPods, isScheduled, runsOnEveryNode, runsToCompletion } from "./health/run-to-completion.ts";
-export { FAILED as RUN_FAILED, heldPods, whyBroken, whyUnhealthy } from "./health/why-unhealthy.ts";
+export { FAILED as RUN_FAILED, heldPods, isIdleBudget, whyBroken, whyUnhealthy } from "./health/why-unhealthy.ts";
 export { retainProblems } from "./explain/retain-problems.ts";
 export { STATUS_COMPLETE } from "./propagation/aggregate/plan-left-out.ts";
 export {

@@ -60,3 +60,16 @@ test("a new pod that does not start beside a ready one is not healthy, although 
     reason: "1 of 2 pods is not ready",
   });
 });
+
+test("a budget without pods is not waited for, although its rule calls it unhealthy", () => {
+  const budget = { apiVersion: "policy/v1", kind: "PodDisruptionBudget", metadata: { namespace: "shop", name: "web" } };
+  const status = { currentHealthy: 0, desiredHealthy: 1, expectedPods: 0 };
+  const reported = {
+    ...binding,
+    status: { aggregatedStatus: [{ clusterName: "oslo", applied: true, health: "Unhealthy" as const, status }] },
+  };
+
+  expect(reportedProgress(budget, reported, { place: place(), reason: "no way", isOutOfReach: true })).toEqual({
+    cluster: "oslo",
+  });
+});

@@ -14,6 +14,7 @@ import {
   copiesOf,
   hasHealthRule,
   heldPods,
+  isIdleBudget,
   isOnlyNeeded,
   RELEASED,
   RUN_FAILED,
@@ -330,7 +331,9 @@ async function templateProgress(
 }
 
 const isHealthyOnHub = async (template: Template, { health }: Pick<Interpreter, "health">): Promise<boolean> =>
-  (await health(template)) === "Healthy" || (isObserved(template) && heldPods(template) !== undefined);
+  (await health(template)) === "Healthy" ||
+  isIdleBudget(template) ||
+  (isObserved(template) && heldPods(template) !== undefined);
 
 /** The scheduler does not look at an object that only follows the workloads that need it. */
 const isScheduled = (binding: DeepReadonly<ResourceBinding>): boolean =>
@@ -419,6 +422,7 @@ function healthReason(copy: Template, health: string): Standing {
   if (wrong?.reason === RUN_FAILED && runsToCompletion(copy)) return { reason: wrong.message, final: "run" };
   if (wrong) return { reason: wrong.message };
   if (health === "Healthy") return { left: runProgress(copy) };
+  if (isIdleBudget(copy)) return {};
   // Karmada's rules wait for pods that nothing replaces.
   const held = isObserved(copy) ? heldPods(copy) : undefined;
   return held === undefined ? { reason: "it is not healthy yet" } : { left: held };
@@ -467,5 +471,5 @@ function reportedReason(
   const { replicas } = binding.spec.clusters?.find(({ name }) => name === cluster) ?? {};
   const copy = { apiVersion, kind, metadata: { name: metadata.name }, spec: { replicas }, status: item.status };
   const observed = healthReason(copy, item.health ?? "Unknown");
-  return observed.final || item.health === "Healthy" ? observed : unhealthy;
+  return observed.final || item.health === "Healthy" || isIdleBudget(copy) ? observed : unhealthy;
 }

@@ -58,7 +58,9 @@ export function whyUnhealthy(object: Observed, health: string | undefined, owner
       reason: /exceeded quota/.test(cause) ? QUOTA_FORBIDS : "PodsNotReady",
       message: `${missing.unready} of ${missing.total} pods ${missing.unready === 1 ? "is" : "are"} not ready${cause}`,
     };
-  if (health !== "Unhealthy" || isHeldOnPurpose(spec, status) || protectsNothing(object)) return undefined;
+  if (health !== "Unhealthy" || isHeldOnPurpose(spec, status)) return undefined;
+  // A user's own rule may ask for something else.
+  if (owner === undefined && isIdleBudget(object)) return undefined;
   const outdated = outdatedIn(spec, status, cause);
   if (!outdated && isSettling(spec, status)) return undefined;
   return outdated ?? { reason: "Unhealthy", message: `${ruleVerdict(object, status, owner)}${cause}` };
@@ -134,6 +136,12 @@ function isHeldOnPurpose(spec: JsonObject, status: JsonObject): boolean {
   return kept > 0 && updated < wanted && updated >= wanted - kept;
 }
 
+/** A budget without pods allows no disruption, which Karmada's rule calls unhealthy: there is nothing to protect. */
+export function isIdleBudget(object: Observed): boolean {
+  const isBudget = object.kind === "PodDisruptionBudget" && parseApiVersion(object.apiVersion).group === "policy";
+  return isBudget && partOf(object, "status")["expectedPods"] === 0;
+}
+
 /** Which pods keep the previous template although nothing is wrong; undefined if none do. */
 export function heldPods(object: Observed): string | undefined {
   const [spec, status] = [partOf(object, "spec"), partOf(object, "status")];
@@ -194,10 +202,6 @@ export function whyBroken(object: Observed): Unhealthy | undefined {
   const found = find(BROKEN, "True") ?? find(WORKING, "False");
   return found && { reason: "Unhealthy", message: `${found.type} is ${found.status}${textOf(found)}` };
 }
-
-/** A budget whose workload is scaled to zero: it allows no disruption, and there is none to allow. */
-const protectsNothing = (object: Observed): boolean =>
-  object.kind === "PodDisruptionBudget" && partOf(object, "status")["expectedPods"] === 0;
 
 /** The rule only says yes or no; the phase or the condition that is not true usually is the reason. */
 function ruleVerdict(object: Observed, status: JsonObject, owner: string | undefined): string {
