@@ -140,6 +140,9 @@ test("shows no change where no policy has failover.cluster", async () => {
 
   expect(code).toBe(0);
   expect(text).toContain("none on any member");
+  expect(text).toContain(
+    "Deployment lab/w: it stays on member2, because its policy has no failover.cluster, unless the hub was started with --enable-no-execute-taint-eviction",
+  );
   expect(after).toEqual([
     [2, "settings"],
     [2, "settings"],

@@ -6,7 +6,6 @@ import type { Clock, DeepReadonly } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import type { Client } from "@flotilla/client";
 import { InterpretError } from "@flotilla/kubernetes";
-import { openRollout, steppedReturn } from "@flotilla/openkruise";
 import type { Dependency } from "@flotilla/kubernetes";
 import {
   isJob,
@@ -17,7 +16,7 @@ import {
   planNamespaceChanges,
   undeliveredProblems,
 } from "@flotilla/flotilla";
-import type { FleetPlan, Interpreter, MemberChange, TemplatePlan } from "@flotilla/flotilla";
+import type { FleetPlan, Interpreter, TemplatePlan } from "@flotilla/flotilla";
 import { isSame, tryAll, withObjects } from "./apply-input.ts";
 import type { Applied, ApplyInput } from "./apply-input.ts";
 import { competingPolicies } from "./competing-policies.ts";
@@ -26,11 +25,11 @@ import { splitFinishedCopies } from "./finished-copies.ts";
 import { withAutoscaled } from "./autoscaled-changes.ts";
 import { withExisting } from "./existing-changes.ts";
 import { federatedScaling } from "./federated-scaling.ts";
+import { firstSteps } from "./first-steps.ts";
 import { hubChangesOf } from "./hub-changes.ts";
 import type { HubChange } from "./hub-changes.ts";
 import { isLeftByPolicy, LEFT_COPIES } from "../health/lost-targets.ts";
 import { createHubInterpreter, webhookFor } from "./hub-interpreter.ts";
-import { laterDepartures, leavingLater } from "./later-departures.ts";
 import { laterEffects } from "./later-effects.ts";
 import { createLocateNamedPods } from "./locate-named-pods.ts";
 import { ownChanges, type PlanChanges, type PlanProblem } from "./own-changes.ts";
@@ -40,10 +39,11 @@ import { withRetained } from "./retained-changes.ts";
 import type { HubState } from "./read-snapshot.ts";
 import { releasesIn } from "./planned-releases.ts";
 import type { PlannedRelease } from "./planned-releases.ts";
+import { taintedIn, taintNotes } from "./taint-notes.ts";
+import type { Tainted } from "./taint-notes.ts";
 import { versionsBetween } from "./versions-between.ts";
 import { planOcmChanges } from "./work-changes.ts";
-import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
-import { counted } from "../text-layout.ts";
+import { executionNamespace } from "@flotilla/karmada";
 
 interface PlanInput extends ApplyInput {
   /** Members to exclude. */
@@ -150,7 +150,7 @@ export async function planManifests(
     const titles = new Set(asked.map(({ template }) => objectTitle(template)));
     const standing = await planStanding(before, clock);
     const { note, ...own } = ownChanges(planned, standing, (resource) => titles.has(resource));
-    const leaving = laterDepartures(plan.templates, standing.leaving);
+    const taints = taintNotes(plan.templates, standing.tainted);
     const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
     const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const { notes: scaled, ...ended } = await withAutoscaled(plan, retained, { client, clock, signal });
@@ -175,7 +175,7 @@ export async function planManifests(
       ...moved.notes,
       ...works.notes,
       ...later.notes,
-      ...leaving.notes,
+      ...taints.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -204,7 +204,7 @@ export async function planManifests(
       unplanned: [
         ...unknown.map(objectTitle),
         ...later.unplanned,
-        ...leaving.unplanned,
+        ...taints.unplanned,
         ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
       ],
       notes,
@@ -254,14 +254,11 @@ const problemsIn = ({ templates }: FleetPlan): PlanChanges["problems"] =>
   );
 
 /** What the hub would do anyway. */
-async function planStanding(
-  state: HubState,
-  clock: Clock,
-): Promise<PlanChanges & { leaving: ReadonlyMap<string, number> }> {
+async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges & { tainted: Tainted }> {
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
     const plan = await planFleet(withoutAsking(state).snapshot, { interpreter, nowMs: clock.now() });
-    return { changes: planChanges(plan), problems: problemsIn(plan), leaving: leavingLater(plan.templates) };
+    return { changes: planChanges(plan), problems: problemsIn(plan), tainted: taintedIn(plan.templates) };
   } finally {
     await close();
   }
@@ -298,36 +295,6 @@ export const isLeft = ({ match, binding }: Pick<TemplatePlan, "match" | "binding
   binding !== undefined &&
   isLeftByPolicy(binding) &&
   Boolean(binding.spec.clusters?.length);
-
-/** Later steps that a plan cannot show, because they depend on what members report about the first. */
-function firstSteps({ templates }: FleetPlan, changes: readonly MemberChange[]): string[] {
-  const changing = new Set(changes.map(({ object: { kind, namespace = "", name } }) => `${kind} ${namespace}/${name}`));
-  return templates.flatMap(({ template, works }) => {
-    if (!changing.has(`${template.kind} ${template.metadata.namespace ?? ""}/${template.metadata.name}`)) return [];
-    const copiesIn = ({ spec }: (typeof works.after)[number]): Object[] =>
-      (spec.workload?.manifests ?? []) as unknown as Object[];
-    const open = openRollout(works.after.flatMap(copiesIn));
-    const returns = works.after.flatMap((work) => {
-      const pods = copiesIn(work).flatMap((copy) => steppedReturn(copy) ?? [])[0];
-      const cluster = clusterNameOf(work.metadata.namespace ?? "");
-      return pods === undefined || cluster === undefined ? [] : [`${counted(pods, "pod")} on ${cluster}`];
-    });
-    return [
-      ...(open
-        ? [
-            `${objectTitle(template)}: this is the first step, which updates ${open.updated} of ${open.demanded} pods; the others follow as members report`,
-          ]
-        : []),
-      ...(returns.length > 0
-        ? [
-            `${objectTitle(template)}: this rolls back ${returns.join(", ")} to the templates that the pods ` +
-              "ran before; pods of several earlier templates run there, so the first step only counts them, " +
-              "and the other steps follow as members report",
-          ]
-        : []),
-    ];
-  });
-}
 
 /** Resources interpreted by a webhook cannot be planned here. */
 function withoutAsking(state: HubState): { snapshot: HubState["snapshot"]; asking: number } {

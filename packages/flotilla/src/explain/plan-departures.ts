@@ -31,9 +31,14 @@ export interface DeparturePlan {
   problems: string[];
   /** When it leaves a member whose taint it tolerates for a time. */
   leavesInMs?: number | undefined;
+  /** Members that it would leave if its policy had `failover.cluster`. */
+  staysOn: string[];
 }
 
-/** The option of the hub that also moves objects without `failover.cluster` is not known to a plan. */
+/** What a hub moves that is started to move objects without `failover.cluster`, too. */
+const UNASKED = { purgeMode: "Gracefully" } as const;
+
+/** How the hub was started is not known to a plan. */
 export function planDepartures(binding: Binding, { views, fleet, nowMs }: DepartureInput): DeparturePlan {
   const clusterOf = (name: string) => views.clusters.get({ cluster: views.hub, name });
   const { due, requeueAfterMs } = planClusterFailover(binding, clusterOf, undefined, nowMs);
@@ -43,7 +48,10 @@ export function planDepartures(binding: Binding, { views, fleet, nowMs }: Depart
     neighbours: views.groups.neighboursOf(views.hub, binding),
     nowMs,
   };
-  const plan: DeparturePlan = { binding, departures: [], problems: [], leavesInMs: requeueAfterMs };
+  const asked = new Set(due.map(({ cluster }) => cluster));
+  const unasked = planClusterFailover(binding, clusterOf, UNASKED, nowMs).due.map(({ cluster }) => cluster);
+  const staysOn = unasked.filter((cluster) => !asked.has(cluster));
+  const plan: DeparturePlan = { binding, departures: [], problems: [], leavesInMs: requeueAfterMs, staysOn };
   for (const departure of due) {
     const planned = planTask(binding, departure, nowMs);
     const problem = departureProblem(plan.binding, departure, planned, environment);

@@ -94,6 +94,8 @@ export interface TemplatePlan {
   departures?: readonly PlannedDeparture[] | undefined;
   /** When it leaves a member whose taint it tolerates for a time. */
   leavesInMs?: number | undefined;
+  /** Members that it would leave because of their taints if its policy had `failover.cluster`. */
+  staysOn?: readonly string[];
   /** Some copies cannot be rendered; `problems` has the reasons. */
   isUncopied?: true;
 }
@@ -124,7 +126,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
 
   const leaving: DeparturePlan = deps.evicts
     ? planDepartures(binding, { ...deps, fleet: fleetOf(deps) })
-    : { binding, departures: [], problems: [] };
+    : { binding, departures: [], problems: [], staysOn: [] };
   problems.push(...leaving.problems);
   const schedule = isToBeScheduled(binding) ? scheduleOf(deps, leaving.binding) : undefined;
   if (schedule?.outcome === "unschedulable")
@@ -151,6 +153,7 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     schedule,
     departures: leaving.departures.length > 0 ? leaving.departures : undefined,
     leavesInMs: leaving.leavesInMs,
+    staysOn: leaving.staysOn,
     release: dispatch?.begins,
     isOverQuota: schedule?.outcome === "unschedulable" && schedule.reason === QUOTA_EXCEEDED ? true : undefined,
     isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,
