@@ -38,6 +38,13 @@ const service = {
   metadata: { namespace: "shop", name: "web" },
   spec: { selector: { app: "web" }, ports: [{ port: 80, targetPort: 8080 }] },
 } as unknown as KubernetesObject;
+const job = (): KubernetesObject =>
+  ({
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { namespace: "shop", name: "web" },
+    spec: { template: { spec: { restartPolicy: "Never", containers: [{ name: "web", image: "web:1" }] } } },
+  }) as unknown as KubernetesObject;
 const deployment = (replicas: number): Deployment => makeDeployment("shop/web").replicas(replicas).build();
 const cloneSet = (replicas: number): CloneSet => makeCloneSet("shop/web").replicas(replicas).build();
 
@@ -52,6 +59,20 @@ describe("adopting and releasing change no pod:", () => {
       apiVersion: "apps/v1",
       kind: "Deployment",
       pods: 3,
+    },
+    "a finished Job on one member": {
+      members: { member1: [job()] },
+      argv: ["job", "web", "--from", "member1"],
+      apiVersion: "batch/v1",
+      kind: "Job",
+      pods: 1,
+    },
+    "a finished Job on two members": {
+      members: { member1: [job()], member2: [job()] },
+      argv: ["job", "web", "--from", "member1,member2"],
+      apiVersion: "batch/v1",
+      kind: "Job",
+      pods: 2,
     },
     "a CloneSet of 6 and 4 on two members": {
       members: { member1: [cloneSet(6)], member2: [cloneSet(4)] },

@@ -3,6 +3,7 @@
  * dividing them gives each member its own share back. All other fields come from the first member; the plan shows where
  * other members differ. Pure, except for the interpreter rules of the kind, which may be user-defined.
  */
+import { gvkOf } from "@flotilla/apimachinery";
 import { copy, isObject, setOwn } from "@flotilla/base";
 import type { Json, Mutable } from "@flotilla/base";
 import type { Interpreter } from "@flotilla/flotilla";
@@ -10,6 +11,7 @@ import { valueAt } from "./differences.ts";
 import type { Live } from "./member-reader.ts";
 import { strip } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
+import { Job } from "@flotilla/kubernetes";
 import { PARTITION_SCOPE } from "@flotilla/openkruise";
 
 /** One member's object. */
@@ -38,6 +40,7 @@ const BUDGETS = [
   ]),
 ];
 const RESERVED = ["spec", "reserveOrdinals"];
+const COMPLETIONS = ["spec", "completions"];
 /** The division assigns no more ordinals than this either. */
 const MAX_ORDINALS = 100_000;
 
@@ -61,7 +64,7 @@ export async function mergeCopies(
   if (copies.length === 1) return { template: base, replicas };
 
   const total = replicas.values().reduce((sum, count) => sum + count, 0);
-  const revised = await interpreter.reviseReplicas(base, total);
+  const revised = withCompletions(await interpreter.reviseReplicas(base, total), copies);
   const divides =
     interpreter.levelOf("divide", base) !== undefined && base.metadata.annotations?.[PARTITION_SCOPE] !== "cluster";
   return { template: divides ? withSums(copy(revised), copies, [...replicas.values()]) : revised, replicas };
@@ -73,6 +76,20 @@ function scoped(base: Manifest, scope: "cluster" | "fleet" | undefined): Manifes
     ...base,
     metadata: { ...base.metadata, annotations: { ...base.metadata.annotations, [PARTITION_SCOPE]: scope } },
   };
+}
+
+/** Those of a Job are divided with its parallelism. */
+function withCompletions(template: Manifest, copies: readonly Copy[]): Manifest {
+  if (template.kind !== Job.kind || gvkOf(template).group !== Job.group) return template;
+  const values = copies.map(({ object }) => valueAt(object, COMPLETIONS));
+  if (!values.every((value) => typeof value === "number")) return template;
+  const summed = copy(template);
+  replaceAt(
+    summed,
+    COMPLETIONS,
+    values.reduce((sum, completions) => sum + completions, 0),
+  );
+  return summed;
 }
 
 function withSums(template: Mutable<Manifest>, copies: readonly Copy[], sizes: readonly number[]): Manifest {

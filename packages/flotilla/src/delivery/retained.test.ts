@@ -37,6 +37,20 @@ test("an empty map that the member fills is not applied, however it is owned", (
   expect(withoutRetained(desired, retained, [{ "f:spec": { "f:labels": { "f:uid": {} } } }])).toEqual(want);
 });
 
+test("a map of which nothing is ours is not applied, because an empty one would replace an atomic map", () => {
+  const desired = { spec: { selector: { matchLabels: {} }, paused: true } };
+  const retained = { spec: { selector: { matchLabels: { uid: "1" } }, paused: true } };
+
+  expect(withoutRetained(desired, retained, [{ "f:spec": { "f:paused": {} } }])).toEqual({
+    wanted: { spec: { paused: true } },
+    left: [
+      ["spec", "selector", "matchLabels"],
+      ["spec", "selector", "matchLabels", "uid"],
+      ["spec", "selector"],
+    ],
+  });
+});
+
 test("a list that the member partly owns is applied including that part, so that our part stays", () => {
   const retained = { spec: { containers: [{ name: "web", volumeMounts: [{ name: "token" }] }] } };
 

@@ -15,7 +15,9 @@ export interface Applied<T> {
  * set by the rule itself, and is applied. A list that retain changed is applied as retain
  * returned it, because omitting it would also remove our part of it; the same applies to an atomic map, such as the
  * spec of a Workflow. `owned` are the field sets of the managers on the member, which show which maps are atomic. A map
- * that was applied empty looks atomic as well, so it is left to the member with all its fields.
+ * that was applied empty looks atomic as well, so it is left to the member with all its fields. So is a map of which we
+ * have no field: without an owner nothing shows that it is atomic, as the selector of a Job is, and an empty one would
+ * replace it.
  */
 export function withoutRetained<T>(
   desired: T,
@@ -45,7 +47,9 @@ export function withoutRetained<T>(
         const inside = sets.flatMap((set) =>
           set && Object.hasOwn(set, `f:${key}`) ? [set[`f:${key}`] as FieldSet] : [],
         );
-        setOwn(result, key, isOwnedWhole(inside) ? theirs : visit(mine, theirs, there, [...path, key], inside));
+        const ours = isOwnedWhole(inside) ? theirs : visit(mine, theirs, there, [...path, key], inside);
+        if (isEmpty(ours) && !isEmpty(theirs) && isSame(theirs, there)) left.push([...path, key]);
+        else setOwn(result, key, ours);
       } else if (equalJson(mine, theirs)) setOwn(result, key, mine);
       else if (Array.isArray(theirs)) setOwn(result, key, theirs);
       // A field that retain removed is not desired.
