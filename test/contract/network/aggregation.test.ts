@@ -395,6 +395,30 @@ describe("garbage collection of objects that the server stores", () => {
     expect(await configMaps()).toEqual([]);
   });
 
+  test("what a server says about an owner holds in its own cluster alone", async () => {
+    const other = "/clusters/other/api/v1/namespaces/default/configmaps";
+    const createThere = (name: string): Promise<unknown> =>
+      subject.request("POST", other, {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name, ownerReferences: [ofTrout("root")] },
+      });
+    await createThere("before");
+    put("root", [], { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["foregroundDeletion"] });
+    await createConfigMap("here", [ofTrout("root")]);
+    await expect.poll(configMaps).toEqual([]);
+    await expect.poll(left).toEqual([]);
+
+    await createThere("after");
+    await subject.settle();
+
+    const { body } = await subject.request("GET", other);
+    expect((body.items as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name)).toEqual([
+      "after",
+      "before",
+    ]);
+  });
+
   test("one that is deleted without its dependents leaves them", async () => {
     put("root", [], { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["orphan"] });
     put("of-root", [ofTrout("root")]);

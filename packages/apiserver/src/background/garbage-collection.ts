@@ -230,7 +230,7 @@ export function createGarbageCollector({
         await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
     },
     async ownerWaits(cluster, uid) {
-      index.noteWaiting(uid);
+      index.noteWaiting(cluster, uid);
       for (const dependent of dependentsIn(cluster, uid)) await settleDependent(dependent);
       return dependentsIn(cluster, uid).some((dependent) => blocks(dependent, uid));
     },

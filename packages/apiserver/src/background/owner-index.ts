@@ -1,11 +1,14 @@
 /** Which objects depend on which owners: an index from owner uid to the keys of its dependents. */
 import type { OwnerReference } from "@flotilla/apimachinery";
+import { clusterOfKey } from "../resources/resources.ts";
 
 /**
  * Owners that were deleted recently, for dependents whose writes were in flight: as many as controllers could be
  * creating dependents for at a time.
  */
 const MAX_RECENTLY_DELETED = 1024;
+
+const inCluster = (cluster: string, uid: string): string => `${cluster}/${uid}`;
 
 const NO_OWNERS: readonly OwnerReference[] = [];
 
@@ -21,11 +24,11 @@ export interface OwnerIndex {
   remove(key: string): void;
   /** The owner with this key was deleted. */
   noteDeleted(key: string, uid: string): void;
-  /** Whether the deletion of this owner was observed. */
-  wasDeleted(uid: string): boolean;
-  /** An owner that another server stores is deleted after its dependents. */
-  noteWaiting(uid: string): void;
-  isWaiting(uid: string): boolean;
+  /** Whether the deletion of this owner was observed in this cluster: another cluster says nothing about its owners. */
+  wasDeleted(cluster: string, uid: string): boolean;
+  /** An owner that another server stores is deleted after its dependents in this cluster. */
+  noteWaiting(cluster: string, uid: string): void;
+  isWaiting(cluster: string, uid: string): boolean;
 }
 
 export function createOwnerIndex(): OwnerIndex {
@@ -33,7 +36,7 @@ export function createOwnerIndex(): OwnerIndex {
   const dependents = new Map<string, Set<string>>();
   const known = new Map<string, readonly OwnerReference[]>();
   /**
-   * Uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
+   * Clusters and uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
    * dependents stay here until the dependents are processed; the others are soon dropped.
    */
   const deletedOwners = new Set<string>();
@@ -49,8 +52,8 @@ export function createOwnerIndex(): OwnerIndex {
       keys?.delete(key);
       if (keys?.size !== 0) continue;
       dependents.delete(uid);
-      deletedOwners.delete(uid);
-      waitingOwners.delete(uid);
+      deletedOwners.delete(inCluster(clusterOfKey(key), uid));
+      waitingOwners.delete(inCluster(clusterOfKey(key), uid));
     }
   };
 
@@ -70,17 +73,21 @@ export function createOwnerIndex(): OwnerIndex {
     },
     remove,
     noteDeleted(key, uid) {
-      if (dependents.has(uid)) deletedOwners.add(uid);
+      const id = inCluster(clusterOfKey(key), uid);
+      if (dependents.has(uid)) deletedOwners.add(id);
       // Only kinds defined by CRDs can be removed, and their groups contain a dot.
       if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
-      recentlyDeletedOwners.add(uid);
+      recentlyDeletedOwners.add(id);
       const [oldest = ""] = recentlyDeletedOwners;
       if (recentlyDeletedOwners.size > MAX_RECENTLY_DELETED) recentlyDeletedOwners.delete(oldest);
     },
-    noteWaiting(uid) {
-      if (dependents.has(uid)) waitingOwners.add(uid);
+    noteWaiting(cluster, uid) {
+      if (dependents.has(uid)) waitingOwners.add(inCluster(cluster, uid));
     },
-    isWaiting: (uid) => waitingOwners.has(uid),
-    wasDeleted: (uid) => deletedOwners.has(uid) || recentlyDeletedOwners.has(uid),
+    isWaiting: (cluster, uid) => waitingOwners.has(inCluster(cluster, uid)),
+    wasDeleted(cluster, uid) {
+      const id = inCluster(cluster, uid);
+      return deletedOwners.has(id) || recentlyDeletedOwners.has(id);
+    },
   };
 }

@@ -31,7 +31,11 @@ export function createOwnerStates(
     // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
     // deletion was observed.
     if (!ownerResource)
-      return index.wasDeleted(owner.uid) ? "absent" : index.isWaiting(owner.uid) ? "waiting" : "solid";
+      return index.wasDeleted(cluster.name, owner.uid)
+        ? "absent"
+        : index.isWaiting(cluster.name, owner.uid)
+          ? "waiting"
+          : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";
     const ownerKey = keyOf(ownerResource, cluster.name, namespace, owner.name);
     const place = housekeeping.locate(ownerKey);
