@@ -153,6 +153,8 @@ function uncertainBy(
     ...[...all.matchAll(/^FederatedHPA \S+: the plan does not cover how it scales (\S+) (\S+)$/gm)].map(
       ([, kind, name]) => `${kind} ${NAMESPACE}/${name}`,
     ),
+    // The other steps follow as members report.
+    ...[...all.matchAll(/^(\S+ \S+): this is the first step/gm)].map(([, title]) => title),
     ...[...all.matchAll(/^(\S+ \S+): .* change together and select it/gm)].map(([, title]) => title),
     ...[...all.matchAll(/^(\S+ \S+): .* with the version before its change$/gm)].map(([, title]) => title),
     // Autoscalers that were applied before act by themselves.
