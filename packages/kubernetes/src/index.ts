@@ -92,9 +92,12 @@ export type {
   Concern,
   Dependency,
   KindInterpreter,
+  LabelledPod,
+  NamespaceLabels,
   ReplicaRequirements,
   Replicas,
   Share,
+  UnreturnedPods,
   WorkloadsOnMember,
   ReleaseLimits,
 } from "./interpreter/kind-interpreter.ts";

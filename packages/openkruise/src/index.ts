@@ -13,8 +13,6 @@ export { DivideError } from "./divide/divide-error.ts";
 export { failedRollbacks } from "./divide/failed-rollback.ts";
 export type { FailedRollback } from "./divide/failed-rollback.ts";
 export { kruiseJudgeOf } from "./kruise-problems.ts";
-export { unreturnedPods } from "./divide/unreturned-pods.ts";
-export type { UnreturnedPods } from "./divide/unreturned-pods.ts";
 export { heldRollout, openRollout, steppedReturn } from "./divide/held-rollout.ts";
 export type { HeldRollout } from "./divide/held-rollout.ts";
 export { exceededByCreation, KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";

@@ -157,14 +157,15 @@ async function createAnswers(
   const { clock, random } = environment;
   const informers = createInformers({ client, clock, random, log, scope: { cluster: HUB } });
   const events = createEventRecorders({ client, clock, log });
-  const reading = createHubReading({ client, informers, clock, log });
+  const steps = installedSteps({ ...options, clock });
+  const reading = createHubReading({ steps, client, informers, clock, log });
   const access = createAccessReviews(client, clock);
   const kinds = new Map(installedKinds(options.projects).map((kind) => [`${kind.group}/${kind.kind}`, kind]));
   const known = new Map([...kubernetesKinds.map((kind) => [`${kind.group}/${kind.kind}`, kind] as const), ...kinds]);
   const controllers = new Set(options.controllerUsers);
   const reviews = createReviewAnswers({
     admission: createAdmissionElsewhere({
-      steps: installedSteps({ ...options, clock }),
+      steps,
       authorizer: access.authorizer,
       read: reading.reader,
       ...environment,

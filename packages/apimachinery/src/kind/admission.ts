@@ -148,6 +148,10 @@ export interface AdmissionStep<T extends KubernetesObject = KubernetesObject> {
   /** The kind that the step is for, or a condition on kinds, which is evaluated once per kind. Unset: every kind. */
   for?: Kind<T> | ((kind: RequestInfo["kind"]) => boolean);
   on: readonly Operation[];
+  /**
+   * The kinds whose objects on a hub the step reads with `read`: a process that answers for another API server watches them.
+   */
+  readonly reads?: readonly Kind[];
   /** A further condition. Cheap and synchronous: evaluated for every request of these kinds and operations. */
   matches?(request: RequestInfo): boolean;
   /**

@@ -167,6 +167,8 @@ export interface WorkloadTraits {
   readonly runsOnEveryNode?: true;
   /** It starts runs of another kind on a schedule. */
   readonly isScheduled?: true;
+  /** Its status does not say how the last run ended. */
+  readonly hidesEndedRuns?: true;
   /** Where its pod template may be; `spec.template` by default. */
   readonly podTemplates?: readonly (readonly string[])[];
 }

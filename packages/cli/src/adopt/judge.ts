@@ -3,6 +3,7 @@
  * it is known to be harmless: the template is built from what runs, so few differences should exist. Pure.
  */
 import type { Json } from "@flotilla/base";
+import { runsOnEveryNode } from "@flotilla/flotilla";
 import { keptPods } from "@flotilla/openkruise";
 import { valueAt } from "./differences.ts";
 import type { Difference } from "./differences.ts";
@@ -40,7 +41,7 @@ function isRolledOut(live: Live): boolean {
 function holdsBackAlike({ before, after }: Difference, live: Live): boolean {
   const size = sizeOf(live);
   if (size === undefined) return false;
-  const rounding = live.kind === "DaemonSet" ? "floor" : "ceil";
+  const rounding = runsOnEveryNode(live) ? "floor" : "ceil";
   const kept = [before, after].map((partition) =>
     isPartition(partition) ? keptPods(partition, size, rounding) : undefined,
   );

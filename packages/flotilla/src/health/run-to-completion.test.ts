@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { argoDefinitions, argoWorkloads } from "@flotilla/argo";
 import { kubernetesDefinitions, kubernetesWorkloads, servedKinds } from "@flotilla/kubernetes";
 import { kruiseDefinitions, kruiseWorkloads } from "@flotilla/openkruise";
-import { isScheduled, runsOnEveryNode, runsToCompletion } from "./run-to-completion.ts";
+import { hidesItsPods, isScheduled, runsOnEveryNode, runsToCompletion } from "./run-to-completion.ts";
 
 test.each([
   ["Kubernetes", kubernetesWorkloads, kubernetesDefinitions],
@@ -37,3 +37,11 @@ for (const [trait, [isOne, want]] of Object.entries(traits))
 
     expect(found).toEqual(want);
   });
+
+test("only the status of an AdvancedCronJob does not say how its last run ended", () => {
+  const status = { lastScheduleTime: "2024-05-01T12:02:00Z" };
+
+  const hiding = Object.keys(KINDS).filter((name) => hidesItsPods(KINDS[name] ?? { apiVersion: "", kind: "" }, status));
+
+  expect(hiding).toEqual(["AdvancedCronJob"]);
+});

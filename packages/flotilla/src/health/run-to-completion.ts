@@ -10,7 +10,7 @@ import { kruiseWorkloads } from "@flotilla/openkruise";
 const WORKLOADS: readonly Kind[] = [...kubernetesWorkloads, ...kruiseWorkloads, ...argoWorkloads];
 /** Kinds of other groups may have the same name. */
 type KindRef = DeepReadonly<{ apiVersion: string; kind: string }>;
-type Trait = "runsToCompletion" | "runsOnEveryNode" | "isScheduled";
+type Trait = "runsToCompletion" | "runsOnEveryNode" | "isScheduled" | "hidesEndedRuns";
 
 function having(trait: Trait): (ref: KindRef) => boolean {
   const known = new Set(
@@ -28,6 +28,8 @@ export const runsOnEveryNode = having("runsOnEveryNode");
 /** Whether a kind starts runs of another kind on a schedule. */
 export const isScheduled = having("isScheduled");
 
+const hidesEndedRuns = having("hidesEndedRuns");
+
 /**
  * Whether only the pods on the member show that something is wrong: active pods of a BroadcastJob, of a Workflow, and of
  * a Job of an old cluster, may wait or run; an AdvancedCronJob does not report how its last run ended.
@@ -36,7 +38,7 @@ export function hidesItsPods(ref: KindRef, status: unknown): boolean {
   if (!isObject(status)) return false;
   const { active, ready, phase, lastScheduleTime } = status;
   if (isScheduled(ref))
-    return (Array.isArray(active) && active.length > 0) || (ref.kind !== "CronJob" && lastScheduleTime !== undefined);
+    return (Array.isArray(active) && active.length > 0) || (hidesEndedRuns(ref) && lastScheduleTime !== undefined);
   if (!runsToCompletion(ref) || ready !== undefined) return false;
   // A Workflow counts no pods.
   return countOf(active) > 0 || (active === undefined && phase === "Running");

@@ -16,15 +16,22 @@ export function isDividedByPods(ref: KindRef): boolean {
   return rules?.concerns !== undefined && rules.divide !== undefined;
 }
 
+/** The kinds whose interpreters have a rule, in each of their versions. */
+const kindsWith = (rule: "concerns" | "injectsInto"): KindRef[] =>
+  knownDefinitions.flatMap(({ kind, interpreter }) =>
+    interpreter?.[rule] !== undefined && isServed(kind)
+      ? Object.keys(kind.versions).map((version) => ({
+          apiVersion: formatApiVersion(kind.group, version),
+          kind: kind.kind,
+        }))
+      : [],
+  );
+
 /** The kinds whose objects concern workloads, in each of their versions. */
-export const concerningKinds: readonly KindRef[] = knownDefinitions.flatMap(({ kind, interpreter }) =>
-  interpreter?.concerns !== undefined && isServed(kind)
-    ? Object.keys(kind.versions).map((version) => ({
-        apiVersion: formatApiVersion(kind.group, version),
-        kind: kind.kind,
-      }))
-    : [],
-);
+export const concerningKinds: readonly KindRef[] = kindsWith("concerns");
+
+/** The kinds whose objects add containers to the pods of namespaces, in each of their versions. */
+export const injectingKinds: readonly KindRef[] = kindsWith("injectsInto");
 
 /** Undefined for other kinds, and for an object that concerns nothing. */
 export const concernOf = (object: AnyObject): Concern | undefined => rulesOfKind(object)?.concerns?.(object);

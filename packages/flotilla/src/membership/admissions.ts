@@ -26,6 +26,7 @@ const keepNamespaces = (hub: string): Admission<Namespace> => ({
   name: "MemberNamespaces",
   for: Namespace,
   on: ["DELETE"],
+  reads: [Cluster],
   validate: ({ cluster, object: { metadata }, read }) =>
     cluster === hub && holdsMembers(metadata.name, read)
       ? [

@@ -7,6 +7,7 @@ import { countOf } from "@flotilla/kubernetes";
 import { clusterNameOf, executionNamespace } from "@flotilla/karmada";
 import type { Cluster, ResourceBinding, Work } from "@flotilla/karmada";
 import { APPLIED_FAILED, MEMBER_UNREACHABLE, NO_ANSWER, RELEASE_OBSERVED, STEP_KEEPS } from "../flotilla-names.ts";
+import { runsOnEveryNode } from "../health/run-to-completion.ts";
 import { whyAway } from "../propagation/members/member-away.ts";
 import { targetsOf } from "../propagation/bindings/target-clusters.ts";
 import type { RolloutCluster } from "./kinds/fleet-rollout.ts";
@@ -91,7 +92,7 @@ function observeMember(
   const counts =
     updates.takesDown === "none"
       ? wholeCounts(reported?.health !== "Unhealthy", 1)
-      : template.kind === "DaemonSet"
+      : runsOnEveryNode(template)
         ? daemonCounts(status)
         : ofRelease(podCounts(status, replicas, reported?.health === "Healthy"), status, entry);
   return {

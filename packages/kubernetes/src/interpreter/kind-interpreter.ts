@@ -79,6 +79,12 @@ export type Concern =
   | { readonly workload: { readonly apiVersion: string; readonly kind: string; readonly name: string } }
   | { readonly pods: DeepReadonly<JsonObject> };
 
+/** What selectors of pods read. */
+export type LabelledPod = DeepReadonly<Pick<KubernetesObject, "metadata">>;
+
+/** The labels of a namespace; undefined if it does not exist. */
+export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
+
 export interface Dependency {
   apiVersion: string;
   kind: string;
@@ -94,6 +100,15 @@ export interface ReleaseLimits {
   /** How many pods may be unavailable; unset leaves the budget of the template. */
   maxUnavailable?: number | undefined;
   isPaused: boolean;
+}
+
+/** Pods of a member that keep a release. */
+export interface UnreturnedPods {
+  readonly cluster: string;
+  /** Pods that the copy lets have the release, and pods that have it. */
+  readonly asked: number;
+  readonly updated: number;
+  readonly why: string;
 }
 
 /** The owner of a pod that manages it. */
@@ -153,6 +168,11 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
    * changes.
    */
   keepsUpdated?: readonly string[];
+  /**
+   * For kinds whose pods keep a release although its partition was raised, where nothing rolls them back. `copies` is the
+   * result of `divide` for the shares.
+   */
+  unreturned?(copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>, shares: readonly Share[]): UnreturnedPods[];
   /** For kinds whose users name the pods that are deleted first. */
   podsToDelete?: {
     /** Where the spec has the list of names. */
@@ -162,6 +182,8 @@ export interface KindInterpreter<T extends KubernetesObject = KubernetesObject> 
   };
   /** For kinds that limit or change the pods of workloads in their namespace. */
   concerns?(object: DeepReadonly<T>): Concern | undefined;
+  /** For cluster-scoped kinds that add containers to the pods of namespaces: whether they do to this pod. */
+  injectsInto?(object: DeepReadonly<T>, pod: LabelledPod, labelsOf: NamespaceLabels): boolean;
   /** For kinds that change pods only when they are created; the others act on pods that run. */
   changesNewPods?: true;
   /** A template without the fields that a member allocates or generates itself. Returns the template if it has none. */

@@ -7,8 +7,8 @@
  */
 import { formatTime, type DeepReadonly, type JsonObject, defined } from "@flotilla/base";
 import { decodedPart, dnsLabelProblems, parseGoUrl } from "@flotilla/apimachinery";
-import type { AnyAdmission, KindRef, Review } from "@flotilla/apimachinery";
-import type { Namespace } from "@flotilla/kubernetes";
+import type { AnyAdmission, Review } from "@flotilla/apimachinery";
+import { Namespace } from "@flotilla/kubernetes";
 import type { Taint } from "@flotilla/apimachinery/facts/cluster-ocm-v1.ts";
 import { ManagedCluster } from "./managedcluster-kind.ts";
 import { CLUSTER_GROUP, CLUSTER_SET_LABEL, DEFAULT_CLUSTER_SET, REGISTER_GROUP } from "../ocm-names.ts";
@@ -20,12 +20,11 @@ type ReadTaint = DeepReadonly<Taint>;
 const MUTATOR = "managedclustermutators.admission.cluster.open-cluster-management.io";
 const VALIDATOR = "managedclustervalidators.admission.cluster.open-cluster-management.io";
 const mutation = rejectionsOf(MUTATOR);
-const NAMESPACES: KindRef<Namespace> = { group: "", plural: "namespaces" };
 const ACCEPT = { group: CLUSTER_GROUP, resource: "managedclusters/accept" };
 const JOIN = { group: CLUSTER_GROUP, resource: "managedclustersets/join" };
 
 export const managedClusterRules: AnyAdmission[] = [
-  ocmAdmission(ManagedCluster, { validator: VALIDATOR, complete, check }),
+  ocmAdmission(ManagedCluster, { validator: VALIDATOR, complete, check, reads: [Namespace] }),
 ];
 
 function complete(review: Review<ManagedCluster>): Read {
@@ -90,7 +89,7 @@ function check(review: Review<ManagedCluster>, refuse: Rejections): void {
   if (problems.length > 0) throw refuse.badRequest(problems.toSorted().join("\n"));
 
   if (object.spec.hubAcceptsClient && !oldObject?.spec.hubAcceptsClient) {
-    const namespace = read.get(NAMESPACES, undefined, name);
+    const namespace = read.get(Namespace, undefined, name);
     if (namespace?.status?.phase === "Terminating")
       throw refuse.forbidden(ACCEPT, name, `cluster namespace ${JSON.stringify(name)} is terminating`);
     if (!allows({ verb: "update", group: REGISTER_GROUP, resource: "managedclusters", subresource: "accept", name })) {

@@ -41,16 +41,18 @@ export interface OcmRules<T> {
   /** Throws the webhook's rejection. */
   check(review: Review<T>, refuse: Rejections): void;
   canonical?: Admission<KubernetesObject>["canonical"];
+  reads?: readonly Kind[];
   warnings?(review: Review<T>): readonly string[];
 }
 
 export function ocmAdmission<T extends KubernetesObject>(kind: Kind<T>, rules: OcmRules<T>): Admission<T> {
-  const { validator, complete, check, canonical, warnings } = rules;
+  const { validator, complete, check, canonical, reads, warnings } = rules;
   const refuse = rejectionsOf(validator);
   return {
     name: `${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    reads,
     isReinvoked: true,
     webhook: { name: validator, code: () => 400 },
     canonical,

@@ -22,6 +22,7 @@ export const AdvancedCronJob = kruiseKind<AdvancedCronJob>({
   columns,
   workload: {
     isScheduled: true,
+    hidesEndedRuns: true,
     podTemplates: ["broadcastJobTemplate", "jobTemplate"].map((of) => ["spec", "template", of, "spec", "template"]),
   },
   conversion: { toStorage, fromStorage },

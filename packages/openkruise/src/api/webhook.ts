@@ -24,6 +24,8 @@ interface KruiseRules<T> {
    * `core-v1.Volume`.
    */
   open?: Readonly<Record<string, string>>;
+  /** The kinds that `check` reads on a hub. */
+  reads?: readonly Kind[];
   complete?(object: Read<T>, review: Review<T>): Read<T>;
   check(review: Review<T>): FieldError[];
   /** Prepares the object after the webhooks. */
@@ -31,9 +33,9 @@ interface KruiseRules<T> {
 }
 
 export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, rules: KruiseRules<T>): Admission<T> {
-  const { name, code, tables, open = {}, complete, check, prepare } = rules;
+  const { name, code, tables, open = {}, reads, complete, check, prepare } = rules;
   const [someTable] = Object.values(tables);
-  const reads = (review: Review<T>): Read<T> => {
+  const decodedIn = (review: Review<T>): Read<T> => {
     const table = tables[versionOf(review.object)];
     if (table === undefined && someTable !== undefined)
       checkOpenFields(review, someTable, kind.kind, Object.keys(open), rejectionOf(name));
@@ -43,12 +45,13 @@ export function kruiseAdmission<T extends KubernetesObject>(kind: Kind<T>, rules
     name: `Kruise${kind.kind}Rules`,
     for: kind,
     on: ["CREATE", "UPDATE"],
+    reads,
     isReinvoked: true,
     webhook: { name: `v${name}.kb.io`, code: typeof code === "number" ? () => code : code },
     mutate(review) {
       if (review.subresource !== undefined || isSettled(review)) return review.object;
       const sent = nullFree(review.object, tables[versionOf(review.object)] ?? someTable, kind.kind);
-      const object = withKnownFields(reads({ ...review, object: sent }), open, review);
+      const object = withKnownFields(decodedIn({ ...review, object: sent }), open, review);
       const completed = complete ? complete(object, { ...review, object }) : object;
       // Upstream's webhook returns its own form of the object only when it defaulted something; otherwise zeros that
       // were sent stay. The hub always has that form, so that a manifest that was applied changes nothing the next time.

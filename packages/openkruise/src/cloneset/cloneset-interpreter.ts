@@ -10,6 +10,7 @@ import { limitUpdates, partitionOf, type Partitioned } from "../divide/partition
 import { reflectRollout, restateRollout } from "../divide/reflect-rollout.ts";
 import { withRelease } from "../divide/counted-release.ts";
 import { keptPods } from "../divide/split-partition.ts";
+import { unreturnedPods } from "../divide/unreturned-pods.ts";
 import {
   aggregateFields,
   conditionSums,
@@ -46,6 +47,7 @@ export const cloneSetInterpreter: KindInterpreter<Partitioned> = {
   reviseReplicas: (cloneSet, replicas) => withSpecField(cloneSet, "replicas", replicas),
   divide: dividePartition,
   release: { hasPartition: true, takesDown: () => "budget", ownsPodOf: managesPod, limit: limitUpdates },
+  unreturned: unreturnedPods(),
   podsToDelete: {
     path: ["scaleStrategy", "podsToDelete"],
     podPrefix: (name) => (name.length > MAX_PREFIX ? name.slice(0, MAX_PREFIX) : `${name}-`),

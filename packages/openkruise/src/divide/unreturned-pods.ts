@@ -4,9 +4,9 @@
  * always start with the newest template, such as a DaemonSet, have more of them than asked for as a rule, and are left
  * out.
  */
-import { parseApiVersion, type KubernetesObject } from "@flotilla/apimachinery";
+import type { KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, isObject, type DeepReadonly, type JsonObject } from "@flotilla/base";
-import type { Share } from "@flotilla/kubernetes";
+import type { Share, UnreturnedPods } from "@flotilla/kubernetes";
 import { countOf, TEMPLATE_GENERATION } from "@flotilla/kubernetes";
 import { keptTemplateOf, layersOf, parseStage, partitionOfStage, releaseOf, stageTextOf } from "./member-stage.ts";
 import { partitionOf, type Partitioned } from "./partitioned.ts";
@@ -16,31 +16,18 @@ import { letThrough } from "./split-partition.ts";
 
 type Copy = DeepReadonly<Partitioned>;
 
-export interface UnreturnedPods {
-  readonly cluster: string;
-  /** Pods that the copy lets have the release, and pods that have it. */
-  readonly asked: number;
-  readonly updated: number;
-  readonly why: string;
-}
-
-const KINDS: ReadonlySet<string> = new Set(["CloneSet", "StatefulSet"]);
-
-/** `copies` is the result of `divide` for the shares. */
-export function unreturnedPods(
-  copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>,
-  shares: readonly Share[],
-): UnreturnedPods[] {
-  return shares.flatMap((share) => {
-    const [last, next] = [share.copy, copies.get(share.cluster)];
-    if (!last || !next || share.leaving || share.held || !isObject(share.observed)) return [];
-    if (!isKnown(next) || !isSameRelease(last, next) || !isAnswered(last, share.observed)) return [];
-    return unreturnedOn(share, next, share.observed) ?? [];
-  });
-}
-
-const isKnown = ({ apiVersion, kind }: Copy): boolean =>
-  KINDS.has(kind) && parseApiVersion(apiVersion).group === "apps.kruise.io";
+/** `never`: why the kind cannot roll pods back at all; unset where copies decide. */
+export const unreturnedPods =
+  (never?: string) =>
+  (copies: ReadonlyMap<string, DeepReadonly<KubernetesObject>>, shares: readonly Share[]): UnreturnedPods[] =>
+    shares.flatMap((share) => {
+      const [last, next] = [share.copy, copies.get(share.cluster)];
+      if (!last || !next || share.leaving || share.held || !isObject(share.observed)) return [];
+      if (!isSameRelease(last, next) || !isAnswered(last, share.observed)) return [];
+      const found = countUnreturned(next, share.observed);
+      const why = found && (never ?? reasonFor(share, next, share.observed));
+      return found && why !== undefined ? { cluster: share.cluster, ...found, why } : [];
+    });
 
 function isSameRelease(last: Copy, next: Copy): boolean {
   const release = releaseOf(next);
@@ -57,7 +44,7 @@ function isAnswered(copy: Copy, status: JsonObject): boolean {
   );
 }
 
-function unreturnedOn(share: Share, copy: Copy, status: JsonObject): UnreturnedPods | undefined {
+function countUnreturned(copy: Copy, status: JsonObject): Pick<UnreturnedPods, "asked" | "updated"> | undefined {
   const stage = parseStage(stageTextOf(copy));
   const replicas = copy.spec?.replicas ?? 1;
   const partition = partitionOf(copy);
@@ -67,15 +54,11 @@ function unreturnedOn(share: Share, copy: Copy, status: JsonObject): UnreturnedP
   // Where all pods are updated and the report does not name the release, they may have been created like that, or a rule
   // keeps the member's template.
   const isNamed = stage ? parseStage(status["rolloutStage"])?.digest === stage.digest : isStageRaised(copy);
-  if (updated <= asked || (updated >= pods && !isNamed)) return undefined;
-  const why = reasonFor(share, copy, status);
-  return why === undefined ? undefined : { cluster: share.cluster, asked, updated, why };
+  return updated <= asked || (updated >= pods && !isNamed) ? undefined : { asked, updated };
 }
 
 /** Undefined if the next copies roll the pods back, or the user withdrew the templates that they would get. */
 function reasonFor({ memberDecides, copy: last }: Share, copy: Copy, status: JsonObject): string | undefined {
-  if (copy.kind !== "CloneSet")
-    return "an Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back";
   const stage = parseStage(stageTextOf(copy));
   if (memberDecides) return "a Retain rule leaves the partition to the members";
   if (!stage)

@@ -9,7 +9,7 @@ import { isActive, isSidecar } from "@flotilla/kubernetes";
 import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
-import type { NamespaceLabels } from "./match.ts";
+import type { NamespaceLabels } from "@flotilla/kubernetes";
 import {
   INJECTED_LIST_ANNOTATION,
   SidecarError,

@@ -2,15 +2,12 @@
 import { NAMESPACE_NAME_LABEL } from "@flotilla/kubernetes";
 import type { LabelSelector as LabelSelectorFacts } from "@flotilla/apimachinery/facts/meta-v1.ts";
 import type { DeepReadonly } from "@flotilla/base";
-import { badRequest, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
+import { ApiError, badRequest, labelSelectorOf, matchesLabels } from "@flotilla/apimachinery";
 import type { LabelSelector } from "@flotilla/apimachinery";
-import type { ReadonlyPod } from "@flotilla/kubernetes";
+import type { LabelledPod, NamespaceLabels, ReadonlyPod } from "@flotilla/kubernetes";
 import { isHotUpgrade } from "./sidecarset-names.ts";
-import type { ReadonlySidecarSet, StringMap } from "./sidecarset-names.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import { workingContainers } from "./records.ts";
-
-/** The labels of a namespace; undefined if it does not exist. */
-export type NamespaceLabels = (namespace: string) => StringMap | undefined;
 
 /** Sets are evaluated for every pod; their selector objects are immutable. */
 const selectors = new WeakMap<object, LabelSelector>();
@@ -35,8 +32,8 @@ export function selectorOfPart(part: DeepReadonly<LabelSelectorFacts> | undefine
  * invalid selector.
  */
 export function isPodOfSet(
-  { metadata }: Pick<ReadonlyPod, "metadata">,
-  { spec }: ReadonlySidecarSet,
+  { metadata }: LabelledPod,
+  { spec }: Pick<ReadonlySidecarSet, "spec">,
   labelsOf: NamespaceLabels,
 ): boolean {
   const { selector, namespaceSelector } = spec;
@@ -46,6 +43,20 @@ export function isPodOfSet(
   }
   const pods = selectorOfPart(selector);
   return pods.requirements.length > 0 && matchesLabels(pods, metadata.labels);
+}
+
+/** The same for a set that was not validated: one with an invalid selector selects no pod. */
+export function isPodOfAnySet(
+  pod: LabelledPod,
+  set: Pick<ReadonlySidecarSet, "spec">,
+  labelsOf: NamespaceLabels,
+): boolean {
+  try {
+    return isPodOfSet(pod, set, labelsOf);
+  } catch (error) {
+    if (error instanceof ApiError) return false;
+    throw error;
+  }
 }
 
 /** The namespaces that a set lists by name; undefined if it uses a selector or all namespaces. */

@@ -1,6 +1,8 @@
 /** OpenKruise SidecarSet: injects containers into other workloads' pods, so it counts the pods it matches. */
 import type { JsonObject } from "@flotilla/base";
 import { divideSidecarPartition, type PartitionedSidecarSet } from "./sidecar-partition.ts";
+import { isPodOfAnySet } from "./match.ts";
+import type { ReadonlySidecarSet } from "./sidecarset-names.ts";
 import { keptPods } from "../divide/split-partition.ts";
 import {
   countIn,
@@ -22,6 +24,7 @@ export const sidecarSetInterpreter: KindInterpreter<PartitionedSidecarSet> = {
   group: "apps.kruise.io",
   kind: "SidecarSet",
   changesNewPods: true,
+  injectsInto: (set, pod, labelsOf) => isPodOfAnySet(pod, set as unknown as ReadonlySidecarSet, labelsOf),
   replicas: () => ({ replicas: 0 }),
   divide: divideSidecarPartition,
   keepsUpdated: ["containers", "initContainers"],

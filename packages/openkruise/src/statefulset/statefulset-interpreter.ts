@@ -1,5 +1,6 @@
 /** OpenKruise's Advanced StatefulSet: ordinals are unique in the fleet, and a partition keeps the lowest of them. */
 import { withRelease } from "../divide/counted-release.ts";
+import { unreturnedPods } from "../divide/unreturned-pods.ts";
 import { divideOrdinals } from "./fleet-ordinals.ts";
 import type { OrdinalSet } from "./plan-fleet-ordinals.ts";
 import {
@@ -36,6 +37,9 @@ export const advancedStatefulSetInterpreter: KindInterpreter<OrdinalSet> = {
   divide: divideOrdinals,
   release: { hasPartition: true, takesDown: () => "budget", ownsPodOf: managesPod, limit: limitRollingUpdate },
   keepsUpdated: ["template"],
+  unreturned: unreturnedPods(
+    "an Advanced StatefulSet is updated from its highest ordinal down, and cannot roll pods back",
+  ),
   reflectStatus: (statefulSet) =>
     withRelease(statefulSet, reflectFields(statefulSet, [...FIELDS.counters, ...NEWER_COUNTERS, ...FIELDS.texts])),
   aggregateStatus: (statefulSet, items) =>

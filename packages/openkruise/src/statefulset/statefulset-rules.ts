@@ -346,6 +346,7 @@ export const statefulSetRules = (gates: FeatureGates): AnyAdmission[] => [
     code: 422,
     tables: { v1alpha1: "apps-kruise-v1alpha1", v1beta1: "apps-kruise-v1beta1" },
     open: OPEN_TEMPLATES,
+    reads: [StorageClass],
     complete: completeStatefulSet(gates),
     check: checkStatefulSet(gates),
     prepare: withSelector,

@@ -1,31 +1,13 @@
 /** What admission steps read of a hub whose objects another API server keeps: informers, and its discovery. */
 import { HUB, parseApiVersion } from "@flotilla/apimachinery";
-import type { ClusterReader, Kind, KindRef, KubernetesObject } from "@flotilla/apimachinery";
+import type { AnyStep, ClusterReader, KindRef, KubernetesObject } from "@flotilla/apimachinery";
 import { every } from "@flotilla/base";
 import type { Clock, DeepReadonly, Log } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import type { Informers, Lister } from "@flotilla/controller-runtime";
 import { createDiscovery } from "@flotilla/flotilla";
-import {
-  Cluster,
-  ClusterPropagationPolicy,
-  PropagationPolicy,
-  ResourceInterpreterCustomization,
-} from "@flotilla/karmada";
-import { CustomResourceDefinition, Namespace, StorageClass } from "@flotilla/kubernetes";
-import { kruiseKinds } from "@flotilla/openkruise";
+import { CustomResourceDefinition } from "@flotilla/kubernetes";
 
-/** The kinds that steps read. Others are read as if there were none: only OpenKruise's rules for its members read them. */
-const READ_KINDS: readonly Kind[] = [
-  Cluster,
-  PropagationPolicy,
-  ClusterPropagationPolicy,
-  ResourceInterpreterCustomization,
-  CustomResourceDefinition,
-  Namespace,
-  StorageClass,
-  ...kruiseKinds.filter(({ kind }) => kind === "PodUnavailableBudget"),
-];
 const DISCOVERY_INTERVAL_MS = 30_000;
 
 export interface HubReading {
@@ -36,14 +18,18 @@ export interface HubReading {
 }
 
 export interface HubReadingOptions {
+  /** Their `reads` are watched. Other kinds are read as if there were none: only rules for members read them. */
+  steps: readonly AnyStep[];
   client: Client;
   informers: Informers;
   clock: Clock;
   log: Log;
 }
 
-export function createHubReading({ client, informers, clock, log }: HubReadingOptions): HubReading {
-  const listers = new Map(READ_KINDS.map((kind) => [idOf(kind), informers.of(kind)]));
+export function createHubReading(options: HubReadingOptions): HubReading {
+  const { steps, client, informers, clock, log } = options;
+  const kinds = steps.flatMap(({ reads = [] }) => reads);
+  const listers = new Map(kinds.map((kind) => [idOf(kind), informers.of(kind)]));
   const discovery = createDiscovery(client, HUB);
   const stopping = new AbortController();
   let served = new Map<string, { group: string; kind: string; plural: string; versions: string[] }>();

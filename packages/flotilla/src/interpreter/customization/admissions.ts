@@ -69,6 +69,7 @@ const admission: Admission<ResourceInterpreterCustomization> = {
   name: "ResourceInterpreterCustomizationRules",
   for: ResourceInterpreterCustomization,
   on: ["CREATE", "UPDATE"],
+  reads: [ResourceInterpreterCustomization],
   canonical,
   validate({ object, settled, read }) {
     if (settled?.spec === object.spec) return [];

@@ -42,6 +42,7 @@ export const policyWarnings: AdmissionStep<PropagationPolicy | OverridePolicy> =
   name: "PolicyTargets",
   for: ({ group, plural, foreign }) => !foreign && group === GROUP && POLICIES.has(plural),
   on: ["CREATE", "UPDATE"],
+  reads: [Cluster, PropagationPolicy, ClusterPropagationPolicy, CustomResourceDefinition],
   // Controllers of this server ignore warnings.
   matches: ({ subresource, byController }) => subresource === undefined && !byController,
   check({ object, read, warn }) {

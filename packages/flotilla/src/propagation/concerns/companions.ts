@@ -1,9 +1,9 @@
 /**
  * Companions of a workload: objects that name it, or select its pods, and that its pods need on every member: budgets,
- * spreads, probes, the states of pods, and SidecarSets with the ConfigMaps and Secrets that their containers mount. A
+ * spreads, probes, the states of pods, and sets of sidecars with the ConfigMaps and Secrets that their containers mount. A
  * workload does not refer to them, so no rule of its kind finds them.
  */
-import { ApiError, parseApiVersion } from "@flotilla/apimachinery";
+import { parseApiVersion } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import type { DeepReadonly } from "@flotilla/base";
@@ -11,8 +11,7 @@ import type { ObjectKey } from "@flotilla/client";
 import { keyOf } from "@flotilla/controller-runtime";
 import type { Informer, ObjectEvent, Source } from "@flotilla/controller-runtime";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isPodOfSet, SidecarSet } from "@flotilla/openkruise";
-import { concerningKinds, concernOf } from "../../interpreter/concerns.ts";
+import { concerningKinds, concernOf, injectingKinds } from "../../interpreter/concerns.ts";
 import { rulesOfKind } from "../../interpreter/kind-rules.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { compileLabelSelector } from "../policies/label-selector.ts";
@@ -45,18 +44,15 @@ export interface CompanionDependencies {
   labelsOf(namespace: string): Readonly<Record<string, string>> | undefined;
 }
 
-const SIDECAR_SET: KindRef = { apiVersion: `${SidecarSet.group}/v1beta1`, kind: SidecarSet.kind };
-const FOLLOWED: readonly KindRef[] = [
-  ...concerningKinds,
-  SIDECAR_SET,
-  { ...SIDECAR_SET, apiVersion: `${SidecarSet.group}/v1alpha1` },
-];
+const FOLLOWED: readonly KindRef[] = [...concerningKinds, ...injectingKinds];
 const BY_NAMESPACE = "companions.namespace";
 const EVERYWHERE = "*";
 
 const groupKindOf = ({ apiVersion, kind }: KindRef): string => `${parseApiVersion(apiVersion).group}/${kind}`;
 const concerning = new Map(concerningKinds.map((ref) => [groupKindOf(ref), ref]));
-export const isSidecarSet = (ref: KindRef): boolean => groupKindOf(ref) === groupKindOf(SIDECAR_SET);
+const injecting = new Map(injectingKinds.map((ref) => [groupKindOf(ref), ref]));
+/** Whether objects of the kind add containers to pods. */
+export const isInjecting = (ref: KindRef): boolean => injecting.has(groupKindOf(ref));
 
 export function createCompanions({ templates, interpreter, labelsOf }: CompanionDependencies): Companions {
   const followAll = (): void => FOLLOWED.forEach((ref) => templates.follow(ref));
@@ -80,11 +76,13 @@ export function createCompanions({ templates, interpreter, labelsOf }: Companion
       concerned: [...concerning.values()]
         .flatMap((ref) => templates.list(ref, namespace))
         .filter((object) => doesConcern(object, workload, labels)),
-      sets: templates.list(SIDECAR_SET).filter((set) => injects(set, pod, labelsOf)),
+      sets: [...injecting.values()]
+        .flatMap((ref) => templates.list(ref))
+        .filter((set) => rulesOfKind(set)?.injectsInto?.(set, pod, labelsOf)),
     };
   }
 
-  /** A SidecarSet mounts ConfigMaps and Secrets from the namespace of the pod. */
+  /** A sidecar mounts ConfigMaps and Secrets from the namespace of the pod. */
   async function neededBySets(namespace: string, sets: readonly Template[]): Promise<Dependency[]> {
     const mounted = sets.map((set) => interpreter.dependencies({ ...set, metadata: { ...set.metadata, namespace } }));
     return [
@@ -124,7 +122,7 @@ export function companionChanges(
     spec.propagateDeps && metadata.namespace ? [metadata.namespace, EVERYWHERE] : [],
   );
   return templates.source(({ object, cluster }: ObjectEvent) => {
-    const isSet = isSidecarSet(object);
+    const isSet = isInjecting(object);
     if (!isSet && !concerning.has(groupKindOf(object))) return [];
     const where = isSet ? EVERYWHERE : (object.metadata.namespace ?? "");
     return bindings.by(BY_NAMESPACE, where).map((binding) => keyOf(cluster, binding));
@@ -140,18 +138,4 @@ function doesConcern(
   if (!concern) return false;
   if ("pods" in concern) return compileLabelSelector(concern.pods)(podLabels);
   return concern.workload.name === name && groupKindOf(concern.workload) === groupKindOf({ apiVersion, kind });
-}
-
-/** A set with an invalid selector injects nothing. */
-function injects(
-  set: Template,
-  pod: Parameters<typeof isPodOfSet>[0],
-  labelsOf: Parameters<typeof isPodOfSet>[2],
-): boolean {
-  try {
-    return isPodOfSet(pod, set as unknown as Parameters<typeof isPodOfSet>[1], labelsOf);
-  } catch (error) {
-    if (error instanceof ApiError) return false;
-    throw error;
-  }
 }

@@ -7,7 +7,7 @@ import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
 import type { Dependency } from "@flotilla/kubernetes";
-import { isSidecarSet } from "../concerns/companions.ts";
+import { isInjecting } from "../concerns/companions.ts";
 import { compileLabelSelector } from "../policies/label-selector.ts";
 import { isOwnNamespace, isTemplate, isTemplateGroup } from "../templates/templates.ts";
 import { DEPENDENCIES } from "@flotilla/karmada";
@@ -127,7 +127,7 @@ function isSharedWith(
   { apiVersion, kind, metadata }: DeepReadonly<KubernetesObject>,
   namespace: string | undefined,
 ): boolean {
-  if (!namespace || namespace === metadata.namespace || isSidecarSet({ apiVersion, kind })) return true;
+  if (!namespace || namespace === metadata.namespace || isInjecting({ apiVersion, kind })) return true;
   return (
     metadata.annotations?.[SHARED_WITH]?.split(",").some((name) => ["*", namespace].includes(name.trim())) ?? false
   );

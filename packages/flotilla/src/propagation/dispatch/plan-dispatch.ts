@@ -5,11 +5,13 @@
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding, Work } from "@flotilla/karmada";
 import { isObject, type DeepReadonly } from "@flotilla/base";
-import { failedRollbacks, heldRollout, unreturnedPods } from "@flotilla/openkruise";
+import { failedRollbacks, heldRollout } from "@flotilla/openkruise";
 import { InterpretError } from "@flotilla/kubernetes";
-import type { FailedRollback, HeldRollout, UnreturnedPods } from "@flotilla/openkruise";
+import type { UnreturnedPods } from "@flotilla/kubernetes";
+import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { isDividedByReports } from "../../interpreter/concerns.ts";
+import { rulesOfKind } from "../../interpreter/kind-rules.ts";
 import type { RetainedField } from "../../interpreter/retained-fields.ts";
 import { withOwnPods } from "../pods-to-delete/member-pods.ts";
 import { namedPodsOf } from "../pods-to-delete/named-pods.ts";
@@ -142,7 +144,7 @@ async function planCopies(
       ...planWorks(binding, template, { copies, render, works }),
       heldRollout: heldRollout(copies, shares),
       failedRollbacks: failedRollbacks(copies, shares),
-      unreturned: unreturnedPods(copies, shares),
+      unreturned: rulesOfKind(template)?.unreturned?.(copies, shares),
       retained,
     };
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The texts of the conditions of `plan-notice.ts`. Pure. */
-import type { UnreturnedPods } from "@flotilla/openkruise";
+import type { UnreturnedPods } from "@flotilla/kubernetes";
 import { controllerOf, type KubernetesObject } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import type { ResourceBinding } from "@flotilla/karmada";

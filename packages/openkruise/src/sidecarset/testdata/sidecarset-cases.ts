@@ -13,7 +13,7 @@ import { ApiError, formatQuantity, goJson, parseQuantity } from "@flotilla/apima
 import { isHotUpgradeReady, isHotUpgrading } from "../hot-upgrade.ts";
 import { injectSidecars } from "../inject.ts";
 import { isPodOfSet } from "../match.ts";
-import type { NamespaceLabels } from "../match.ts";
+import type { NamespaceLabels } from "@flotilla/kubernetes";
 import { patchAnnotations } from "../patch-metadata.ts";
 import { resourceValue } from "../resources.ts";
 import { sidecarSetRevisions } from "../sidecarset-revisions.ts";
