@@ -122,11 +122,7 @@ export async function startSimulatedFleet(options: FleetOptions): Promise<Simula
     options.onMemberWrite(write);
   });
   const membersProcess = beginProcess("members");
-  const members = await startMembers(options, {
-    engine: memberEngine,
-    process: membersProcess,
-    random: seeded(),
-  });
+  const members = await startMembers(options, { engine: memberEngine, process: membersProcess, random: seeded() });
 
   async function startHub(): Promise<void> {
     if (hub || isStarting || isStopping) return;
@@ -184,14 +180,10 @@ export async function startSimulatedFleet(options: FleetOptions): Promise<Simula
     trace.add(clock.now(), "hub killed");
     endProcess(old);
     await disk.crash();
-    breakConnections();
+    for (const [name, link] of links) if (name.startsWith("agent of")) link.endWatches();
     void old.hub.stop().catch((error: unknown) => trace.add(clock.now(), `hub stops: ${messageOf(error)}`));
     await turns(STILL_TURNS);
   }
-  const breakConnections = (): void => {
-    for (const [name, link] of links) if (name.startsWith("agent of")) link.endWatches();
-  };
-
   function transportNow(): Transport {
     if (!hub || hub.isDead) throw new UnreachableError("the hub is down");
     return hub.hub.server.transport(ADMIN);
@@ -221,11 +213,7 @@ export async function startSimulatedFleet(options: FleetOptions): Promise<Simula
         clock.after(RESTART_MS, () => void startHub());
       },
     });
-  const isQuiet = (): boolean =>
-    members.isQuiet() &&
-    members.managers.every((manager) => manager.isQuiet()) &&
-    (!hub || (hub.hub.isQuiet() && hub.hub.managers.every((manager) => manager.isQuiet()))) &&
-    agents.isQuiet();
+  const isQuiet = (): boolean => isHubQuiet(members) && (!hub || isHubQuiet(hub.hub)) && agents.isQuiet();
 
   const fleet: SimulatedFleet = {
     clock,
@@ -254,16 +242,7 @@ export async function startSimulatedFleet(options: FleetOptions): Promise<Simula
     correctClocks() {
       for (const [name, offset] of offsets) fleet.jump(name, -offset);
     },
-    async run(ms) {
-      const until = clock.now() + ms;
-      await settled();
-      for (let due = clock.nextDue(); due !== undefined && due <= until; due = clock.nextDue()) {
-        clock.advance(Math.max(0, due - clock.now()));
-        await settled();
-      }
-      clock.advance(until - clock.now());
-      await settled();
-    },
+    run: (ms) => runFor(ms, clock, settled),
     async stop() {
       isStopping = true;
       agents.stop();
@@ -275,6 +254,20 @@ export async function startSimulatedFleet(options: FleetOptions): Promise<Simula
   await startHub();
   await settled();
   return fleet;
+}
+
+const isHubQuiet = (hub: Hub): boolean => hub.isQuiet() && hub.managers.every((manager) => manager.isQuiet());
+
+/** Moves the clock from one timer to the next, and lets everything that is due finish. */
+async function runFor(ms: number, clock: FakeClock, settled: () => Promise<void>): Promise<void> {
+  const until = clock.now() + ms;
+  await settled();
+  for (let due = clock.nextDue(); due !== undefined && due <= until; due = clock.nextDue()) {
+    clock.advance(Math.max(0, due - clock.now()));
+    await settled();
+  }
+  clock.advance(until - clock.now());
+  await settled();
 }
 
 /** The clusters of all members, in one process. */

@@ -81,29 +81,8 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
         { type: "merge" },
       ),
     );
-  async function put(kind: Kind, object: Manifest): Promise<void> {
-    const key = { cluster: HUB, name: object.metadata.name, namespace: object.metadata.namespace };
-    try {
-      await user.create(kind, HUB, object);
-    } catch (error) {
-      if (!isAlreadyExists(error)) throw error;
-      const { metadata: _, ...rest } = object;
-      // A merge patch keeps fields that the new placement does not have.
-      const spec = rest["spec"] as JsonObject | undefined;
-      if (spec?.["placement"] !== undefined)
-        await user.patch(
-          kind,
-          key,
-          { spec: { placement: { clusterAffinity: null, replicaScheduling: null } } },
-          { type: "merge" },
-        );
-      await user.patch(kind, key, rest, { type: "merge" });
-    }
-  }
-  async function remove(kind: Kind, object: Manifest): Promise<void> {
-    const { name, namespace } = object.metadata;
-    await user.delete(kind, { cluster: HUB, name, namespace });
-  }
+  const put = (kind: Kind, object: Manifest): Promise<void> => putObject(user, kind, object);
+  const remove = (kind: Kind, object: Manifest): Promise<void> => removeObject(user, kind, object);
 
   /** What is asked of a hub that is killed meanwhile, or what a command tries again, ends only when the clock moves. */
   async function atTheClock<T>(work: Promise<T>): Promise<T> {
@@ -227,4 +206,30 @@ export function createUsers(fleet: SimulatedFleet, members: readonly MemberOptio
       for (const member of members) await joinMember(fleet, member);
     },
   };
+}
+
+/** Creates the object, or changes it. */
+async function putObject(user: SimulatedFleet["user"], kind: Kind, object: Manifest): Promise<void> {
+  const key = { cluster: HUB, name: object.metadata.name, namespace: object.metadata.namespace };
+  try {
+    await user.create(kind, HUB, object);
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    const { metadata: _, ...rest } = object;
+    // A merge patch keeps fields that the new placement does not have.
+    const spec = rest["spec"] as JsonObject | undefined;
+    if (spec?.["placement"] !== undefined)
+      await user.patch(
+        kind,
+        key,
+        { spec: { placement: { clusterAffinity: null, replicaScheduling: null } } },
+        { type: "merge" },
+      );
+    await user.patch(kind, key, rest, { type: "merge" });
+  }
+}
+
+async function removeObject(user: SimulatedFleet["user"], kind: Kind, object: Manifest): Promise<void> {
+  const { name, namespace } = object.metadata;
+  await user.delete(kind, { cluster: HUB, name, namespace });
 }

@@ -44,8 +44,38 @@ interface Seen {
 const openWave = ({ status }: FleetRollout): number =>
   status?.waveIndex === undefined ? -1 : status.waveState === "Before" ? status.waveIndex - 1 : status.waveIndex;
 
+interface FoundPod {
+  member: string;
+  pod: AnyObject;
+}
+
+/** Pods of a workload with an image. */
+const podsWith = ({ members, names }: WatchOptions, kind: ReleasedKind, image: string): FoundPod[] =>
+  names.flatMap((member) =>
+    members
+      .list(`/core/pods/${member}/${NAMESPACE}/`)
+      .filter(
+        ({ metadata, spec }) =>
+          metadata.labels?.["app"] === TARGETS[kind].name &&
+          !metadata.deletionTimestamp &&
+          spec.containers[0].image === image,
+      )
+      .map((pod) => ({ member, pod })),
+  );
+const list = (pods: readonly FoundPod[]): string =>
+  pods.map(({ member, pod }) => `${member}/${pod.metadata.name}`).join(", ");
+
+/** A Duplicated placement has all replicas on every member. */
+function replicasOf({ hub, names }: WatchOptions, kind: ReleasedKind): number {
+  const { table, path, name } = TARGETS[kind];
+  const replicas = Number(hub.get(`${table}hub/${path}`)?.spec.replicas ?? 0);
+  const placement = hub.get(`/policy.karmada.io/propagationpolicies/hub/${NAMESPACE}/place-${name}`)?.spec.placement;
+  const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
+  return replicas * (isDivided ? 1 : (placement?.clusterAffinity?.clusterNames.length ?? names.length));
+}
+
 export function createReleaseWatch(options: WatchOptions): ReleaseWatch {
-  const { hub, members, names, isSteady, now, report } = options;
+  const { hub, isSteady, now, report } = options;
   const seen = new Map<string, Seen>();
   const newest = new Map<ReleasedKind, Seen>();
   const templates = new Map<string, ReleasedKind>(
@@ -56,29 +86,8 @@ export function createReleaseWatch(options: WatchOptions): ReleaseWatch {
   /** An image that a strategy will lead, and that no release has yet. */
   const due = new Map<ReleasedKind, { image: string; uid: string }>();
 
-  const podsOf = (kind: ReleasedKind, image: string): { member: string; pod: AnyObject }[] =>
-    names.flatMap((member) =>
-      members
-        .list(`/core/pods/${member}/${NAMESPACE}/`)
-        .filter(
-          ({ metadata, spec }) =>
-            metadata.labels?.["app"] === TARGETS[kind].name &&
-            !metadata.deletionTimestamp &&
-            spec.containers[0].image === image,
-        )
-        .map((pod) => ({ member, pod })),
-    );
-  const list = (pods: readonly { member: string; pod: AnyObject }[]): string =>
-    pods.map(({ member, pod }) => `${member}/${pod.metadata.name}`).join(", ");
-
-  /** A Duplicated placement has all replicas on every member. */
-  function totalOf(kind: ReleasedKind): number {
-    const { table, path, name } = TARGETS[kind];
-    const replicas = Number(hub.get(`${table}hub/${path}`)?.spec.replicas ?? 0);
-    const placement = hub.get(`/policy.karmada.io/propagationpolicies/hub/${NAMESPACE}/place-${name}`)?.spec.placement;
-    const isDivided = placement?.replicaScheduling?.replicaSchedulingType === "Divided";
-    return replicas * (isDivided ? 1 : (placement?.clusterAffinity?.clusterNames.length ?? names.length));
-  }
+  const podsOf = (kind: ReleasedKind, image: string): readonly FoundPod[] => podsWith(options, kind, image);
+  const totalOf = (kind: ReleasedKind): number => replicasOf(options, kind);
 
   function checkPods(kind: ReleasedKind): void {
     const waiting = due.get(kind);

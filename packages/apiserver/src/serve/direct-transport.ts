@@ -125,34 +125,13 @@ export function createDirectTransport({
     });
   };
 
-  const begin = (
-    path: ResourcePath,
-    verb: Verb,
-    query: Readonly<Record<string, string>> | undefined,
-  ): RunningAudit | undefined => {
-    if (!auditor) return undefined;
-    const { cluster, group, version, resource, namespace, name, subresource } = path;
-    return auditor.begin({
-      id: auditor.newId(),
-      cluster,
-      verb,
-      user,
-      uri: uriOf(path) + queryText(query),
-      path: "",
-      version,
-      resource: { group, resource, subresource: subresource || undefined, namespace, name },
-      sourceIps: [],
-      userAgent: IN_PROCESS,
-    });
-  };
-
   return {
     async send(request: TransportRequest, signal = NEVER): Promise<JsonObject> {
       const { path, verb, query } = request;
       shared(request.body);
       if (isRemote(path)) return shared(await remote.send(request, signal));
       if (deps.cache.isShared && !(isRead(verb) && query?.["resourceVersion"])) await deps.cache.fresh(signal);
-      const audit = begin(path, verb, query);
+      const audit = beginAudit({ auditor, user }, path, verb, query);
       if (!audit) {
         const found = contextOf(path, verb, query, signal);
         const context = isPromise(found) ? await found : found;
@@ -176,7 +155,7 @@ export function createDirectTransport({
         yield* remote.watch({ path, query, where }, signal);
         return;
       }
-      const audit = begin(path, "watch", query);
+      const audit = beginAudit({ auditor, user }, path, "watch", query);
       try {
         if (path.cluster !== "*") await contextOf(path, "watch", query, signal, audit);
         else await authorize(deps, { user, verb: "watch", cluster: "*", resource: path }, audit);
@@ -254,6 +233,28 @@ export function createDirectTransport({
       // Watches end with their own signals; there are no other resources to release.
     },
   };
+}
+
+function beginAudit(
+  { auditor, user }: Pick<DirectTransportOptions, "auditor" | "user">,
+  path: ResourcePath,
+  verb: Verb,
+  query: Readonly<Record<string, string>> | undefined,
+): RunningAudit | undefined {
+  if (!auditor) return undefined;
+  const { cluster, group, version, resource, namespace, name, subresource } = path;
+  return auditor.begin({
+    id: auditor.newId(),
+    cluster,
+    verb,
+    user,
+    uri: uriOf(path) + queryText(query),
+    path: "",
+    version,
+    resource: { group, resource, subresource: subresource || undefined, namespace, name },
+    sourceIps: [],
+    userAgent: IN_PROCESS,
+  });
 }
 
 /** The headers of a raw request; those for impersonation may repeat, so they are also passed line by line. */

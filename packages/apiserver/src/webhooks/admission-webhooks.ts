@@ -215,33 +215,7 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
   return {
     find: ({ cluster, served, subresource }, operation) =>
       registrations.candidates(cluster, { served, subresource, operation }),
-    async mutate({ mutating }, request, settle) {
-      let current = request;
-      let isChanged = false;
-      const invoked = new Set<Candidate>();
-      let again = new Set<Candidate>();
-      for (const [index, candidate] of mutating.entries()) {
-        if (!(await isSelected(candidate, current))) continue;
-        const object = await change(candidate, current, { round: 0, index });
-        if (object) {
-          isChanged = true;
-          again = new Set(invoked);
-          current = { ...current, object };
-        }
-        if (isReinvocable(candidate.hook)) invoked.add(candidate);
-      }
-      if (!isChanged || !current.object) return undefined;
-      const settled = await settle(current.object);
-      // What the server completed may concern every webhook that asked for another call.
-      if (!equalJson(settled, current.object)) again = invoked;
-      current = { ...current, object: settled };
-      for (const candidate of again) {
-        if (!(await isSelected(candidate, current))) continue;
-        const object = await change(candidate, current, { round: 1, index: mutating.indexOf(candidate) });
-        if (object) current = { ...current, object: await settle(object) };
-      }
-      return current.object;
-    },
+    mutate: ({ mutating }, request, settle) => mutateInOrder(mutating, request, { isSelected, change, settle }),
     async validate({ validating }, request) {
       const selected: Candidate[] = [];
       for (const candidate of validating) if (await isSelected(candidate, request)) selected.push(candidate);
@@ -255,6 +229,45 @@ export function createAdmissionWebhooks(deps: AdmissionWebhookDependencies): Adm
     forget: (cluster) => void metrics.delete(cluster),
     close: () => registrations.close(),
   };
+}
+
+interface MutationSteps {
+  isSelected(candidate: Candidate, request: AdmissionRequest): boolean | Promise<boolean>;
+  change(candidate: Candidate, request: AdmissionRequest, at: Call): Promise<JsonObject | undefined>;
+  settle(object: JsonObject): JsonObject | Promise<JsonObject>;
+}
+
+/** Each webhook sees what those before it changed; those that ask for it see in a second round what those after them changed. */
+async function mutateInOrder(
+  mutating: readonly Candidate[],
+  request: AdmissionRequest,
+  { isSelected, change, settle }: MutationSteps,
+): Promise<JsonObject | undefined> {
+  let current = request;
+  let isChanged = false;
+  const invoked = new Set<Candidate>();
+  let again = new Set<Candidate>();
+  for (const [index, candidate] of mutating.entries()) {
+    if (!(await isSelected(candidate, current))) continue;
+    const object = await change(candidate, current, { round: 0, index });
+    if (object) {
+      isChanged = true;
+      again = new Set(invoked);
+      current = { ...current, object };
+    }
+    if (isReinvocable(candidate.hook)) invoked.add(candidate);
+  }
+  if (!isChanged || !current.object) return undefined;
+  const settled = await settle(current.object);
+  // What the server completed may concern every webhook that asked for another call.
+  if (!equalJson(settled, current.object)) again = invoked;
+  current = { ...current, object: settled };
+  for (const candidate of again) {
+    if (!(await isSelected(candidate, current))) continue;
+    const object = await change(candidate, current, { round: 1, index: mutating.indexOf(candidate) });
+    if (object) current = { ...current, object: await settle(object) };
+  }
+  return current.object;
 }
 
 /** The request in a dry run, in which webhooks have no side effects. */

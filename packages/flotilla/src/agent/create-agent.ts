@@ -22,6 +22,7 @@ import type { Delivery } from "../delivery/delivery.ts";
 import type { LaneFigures, MemberLanes } from "../delivery/member-lanes.ts";
 import { createConfiguredInterpreter } from "../interpreter/configured.ts";
 import { createInterpreter } from "../interpreter/interpreter.ts";
+import type { Interpreter } from "../interpreter/interpreter.ts";
 import { createCapacities } from "../membership/capacities.ts";
 import { createChanges } from "../membership/changes.ts";
 import { createLeavingDelivery, leaveModeOf } from "../membership/leaving-delivery.ts";
@@ -43,7 +44,7 @@ import {
   createWriteThroughClient,
   isLater,
 } from "@flotilla/controller-runtime";
-import type { Controller, Manager, Source } from "@flotilla/controller-runtime";
+import type { Controller, Manager, SharedInformers, Source } from "@flotilla/controller-runtime";
 import type { Rotation } from "./credentials/keep-credentials.ts";
 import { createHubView } from "./hub-view.ts";
 import { createClusterLeaseController, createManagedClusterLeaseController } from "./lease-controller.ts";
@@ -115,7 +116,7 @@ interface Part {
 }
 
 export function createAgent(options: AgentOptions): Agent {
-  const { hub, apis, only, members, origin, clock, random, log } = options;
+  const { hub, apis, only, members, clock, random, log } = options;
   const { periodMs, ...thresholds } = { ...MEMBERSHIP_TIMES, ...defined(options.times) };
   const client = options.clientFor("agent");
   const informers = createInformers({
@@ -168,107 +169,21 @@ export function createAgent(options: AgentOptions): Agent {
     newest = resourceVersion;
   }
 
-  function karmadaPart(): Part {
-    const clusters = informers.of(Cluster);
-    const serves = (name: string): boolean =>
-      members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
-    const deliveryFor = createDeliveries(
-      (name) => members.memberFor(name)?.delivery,
-      (name) => clusters.get({ cluster: hub, name }),
-    );
-    const execution = createExecution({
-      followsPolicies: false,
-      hub,
-      informers,
-      clientFor,
-      deliveryFor,
-      serves,
-      interpreter,
-      events: events.recorders,
-      meter: options.meter,
-      clock,
-      random,
-      log,
-    });
-    return {
-      ...execution,
-      controllers: [
-        ...execution.controllers,
-        createMembershipController({
-          hub,
-          hubClient: clientFor("membership"),
-          serves: ({ metadata }) => serves(metadata.name),
-          accessTo: ({ metadata }) => members.accessTo(metadata.name),
-          changes: changes.source(),
-          prober,
-          capacities,
-          thresholds,
-          clock,
-        }),
-        createClusterLeaseController({ hub, client: clientFor("lease"), serves, onRenewal, clock, random }),
-      ],
-    };
-  }
-
-  function ocmPart(): Part {
-    // In the hub's process there are push and pull members; the Karmada Cluster specifies which.
-    const serves = (name: string): boolean =>
-      members.serves(name) &&
-      (!apis.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
-    const memberFor: MemberFor = (name) => (serves(name) ? members.memberFor(name) : undefined);
-    const { evictionGraceMs } = options;
-    const work = createWork({
-      hub,
-      informers,
-      memberFor,
-      origin,
-      interpreter,
-      statusClient: clientFor("work"),
-      clock,
-      random,
-      log,
-      followClusters: apis.karmada,
-      served: servedBy(members),
-      memberInformers: members.objects,
-      evictionGraceMs,
-      onStopped: options.meter?.objectsStopped,
-    });
-    return {
-      ...work,
-      controllers: [
-        ...work.controllers,
-        createManagedNamespaceController({
-          hub,
-          informers,
-          client: clientFor("managed-namespaces"),
-          memberFor,
-          origin,
-          clock,
-        }),
-        createManagedClusterController({
-          hub,
-          client: clientFor("managed-cluster"),
-          serves,
-          accessTo: members.accessTo,
-          idOf: members.idOf,
-          prober,
-          changes: changes.source(),
-          rotation: options.rotation,
-          clock,
-        }),
-        createManagedClusterLeaseController({
-          hub,
-          client: clientFor("managed-lease"),
-          serves,
-          onRenewal,
-          clock,
-          random,
-        }),
-      ],
-    };
-  }
-
-  const parts = [...(apis.karmada ? [karmadaPart()] : []), ...(apis.ocm ? [ocmPart()] : [])];
+  const shared: Shared = {
+    informers,
+    clientFor,
+    interpreter,
+    events,
+    changes,
+    prober,
+    capacities,
+    thresholds,
+    onRenewal,
+  };
+  const parts = [
+    ...(apis.karmada ? [createKarmadaPart(options, shared)] : []),
+    ...(apis.ocm ? [createOcmPart(options, shared)] : []),
+  ];
   const manager = createManager({
     client: apis.karmada ? withoutPatches(clientFor("agent"), informers.of(Work)) : clientFor("agent"),
     informers,
@@ -295,6 +210,125 @@ export function createAgent(options: AgentOptions): Agent {
       await configured?.close();
       informers.close();
     },
+  };
+}
+
+/** What the parts of an agent use together. */
+interface Shared {
+  informers: SharedInformers;
+  clientFor(part: string): Client;
+  interpreter: Interpreter;
+  events: ReturnType<typeof createEventRecorders>;
+  changes: ReturnType<typeof createChanges>;
+  prober: Prober;
+  capacities: ReturnType<typeof createCapacities>;
+  thresholds: Omit<MembershipTimes, "periodMs">;
+  /** Called with the resourceVersion of each renewed Lease. */
+  onRenewal(resourceVersion: string): void;
+}
+
+/** Works and the Cluster of Karmada. */
+function createKarmadaPart(options: AgentOptions, shared: Shared): Part {
+  const { hub, members, clock, random, log } = options;
+  const { informers, clientFor, interpreter, events, changes, prober, capacities, thresholds, onRenewal } = shared;
+  const clusters = informers.of(Cluster);
+  const serves = (name: string): boolean =>
+    members.serves(name) && clusters.get({ cluster: hub, name })?.spec.syncMode === "Pull";
+  const deliveryFor = createDeliveries(
+    (name) => members.memberFor(name)?.delivery,
+    (name) => clusters.get({ cluster: hub, name }),
+  );
+  const execution = createExecution({
+    followsPolicies: false,
+    hub,
+    informers,
+    clientFor,
+    deliveryFor,
+    serves,
+    interpreter,
+    events: events.recorders,
+    meter: options.meter,
+    clock,
+    random,
+    log,
+  });
+  return {
+    ...execution,
+    controllers: [
+      ...execution.controllers,
+      createMembershipController({
+        hub,
+        hubClient: clientFor("membership"),
+        serves: ({ metadata }) => serves(metadata.name),
+        accessTo: ({ metadata }) => members.accessTo(metadata.name),
+        changes: changes.source(),
+        prober,
+        capacities,
+        thresholds,
+        clock,
+      }),
+      createClusterLeaseController({ hub, client: clientFor("lease"), serves, onRenewal, clock, random }),
+    ],
+  };
+}
+
+/** ManifestWorks and the ManagedCluster of Open Cluster Management. */
+function createOcmPart(options: AgentOptions, shared: Shared): Part {
+  const { hub, apis, members, origin, evictionGraceMs, clock, random, log } = options;
+  const { informers, clientFor, interpreter, changes, prober, onRenewal } = shared;
+  // In the hub's process there are push and pull members; the Karmada Cluster specifies which.
+  const serves = (name: string): boolean =>
+    members.serves(name) &&
+    (!apis.karmada || informers.of(Cluster).get({ cluster: hub, name })?.spec.syncMode !== "Push");
+  const memberFor: MemberFor = (name) => (serves(name) ? members.memberFor(name) : undefined);
+  const work = createWork({
+    hub,
+    informers,
+    memberFor,
+    origin,
+    interpreter,
+    statusClient: clientFor("work"),
+    clock,
+    random,
+    log,
+    followClusters: apis.karmada,
+    served: servedBy(members),
+    memberInformers: members.objects,
+    evictionGraceMs,
+    onStopped: options.meter?.objectsStopped,
+  });
+  return {
+    ...work,
+    controllers: [
+      ...work.controllers,
+      createManagedNamespaceController({
+        hub,
+        informers,
+        client: clientFor("managed-namespaces"),
+        memberFor,
+        origin,
+        clock,
+      }),
+      createManagedClusterController({
+        hub,
+        client: clientFor("managed-cluster"),
+        serves,
+        accessTo: members.accessTo,
+        idOf: members.idOf,
+        prober,
+        changes: changes.source(),
+        rotation: options.rotation,
+        clock,
+      }),
+      createManagedClusterLeaseController({
+        hub,
+        client: clientFor("managed-lease"),
+        serves,
+        onRenewal,
+        clock,
+        random,
+      }),
+    ],
   };
 }
 

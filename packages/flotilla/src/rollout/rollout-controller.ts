@@ -92,7 +92,7 @@ const MAX_POD_READS = 16;
 const holderOf = ({ metadata }: Rollout): string => `FleetRollout ${metadata.name}`;
 
 export function createRolloutController(deps: RolloutDependencies): Controller<ObjectKey> {
-  const { hub, client, bindings, clusters, rollouts, worksOf, templates, index, events, recorder, clock } = deps;
+  const { hub, client, bindings, clusters, rollouts, worksOf, templates, index, clock } = deps;
 
   const newestOf = (key: ObjectKey): ObjectKey[] => {
     const binding = bindings.get(key);
@@ -107,58 +107,6 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
     rolloutName === undefined
       ? undefined
       : deps.leads.get({ cluster: hub, namespace: metadata.namespace ?? "", name: rolloutName });
-
-  async function troubles(
-    rollout: Rollout,
-    template: Template,
-    works: readonly DeepReadonly<Work>[],
-    signal: AbortSignal,
-  ): Promise<Map<string, { pods: number; message: string }>> {
-    const found = new Map<string, { pods: number; message: string }>();
-    const maxRestarts = rollout.spec.strategy?.failure.maxRestarts ?? DEFAULT_RESTARTS;
-    const selector = selectorOf(template);
-    if (selector === undefined || rollout.status?.phase !== "Progressing") return found;
-    const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
-    const open = (rollout.status.clusters ?? []).filter(
-      ({ revision, state, kept }) =>
-        // The update revision of a copy that keeps pods is that of the others.
-        kept === undefined && revision === rollout.metadata.name && (state === "Updating" || state === "Unhealthy"),
-    );
-    await Promise.all(
-      open.slice(0, MAX_POD_READS).map(async ({ name }) => {
-        const { spec, status } = workOf.get(name) ?? {};
-        const copy = spec?.workload?.manifests?.[0] as Template | undefined;
-        const pods = copy && (await deps.readPods(name, rollout.metadata.namespace ?? "", selector, signal));
-        if (!pods) return;
-        const reported = status?.manifestStatuses?.[0]?.status;
-        const updateRevision = isObject(reported) ? reported["updateRevision"] : undefined;
-        const trouble = podTrouble(pods, {
-          copy,
-          updateRevision: typeof updateRevision === "string" ? updateRevision : undefined,
-          maxRestarts,
-        });
-        if (trouble) found.set(name, trouble);
-      }),
-    );
-    return found;
-  }
-
-  function report(rollout: Rollout, template: Template, plan: ReleasePlan): void {
-    for (const { type, reason, message, clusters: names } of plan.events) {
-      events.record(hub, rollout, { type, reason, message });
-      if (type === "Warning" || reason !== "WaveStarted")
-        events.record(hub, template, { type, reason, message: `release ${rollout.metadata.name}: ${message}` });
-      recorder?.record({
-        type: "RolloutStep",
-        controller: "rollout",
-        object: template,
-        clusters: names,
-        cause: { reason, message },
-        before: { phase: rollout.status?.phase ?? "New", wave: rollout.status?.wave ?? "" },
-        after: { rollout: rollout.metadata.name, phase: plan.status.phase ?? "", wave: plan.status.wave ?? "" },
-      });
-    }
-  }
 
   return defineController({
     name: "rollout",
@@ -245,7 +193,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       const first = observeMembers({ binding, template, works, clusterOf, entries, updates });
       const needsPods =
         updates.takesDown !== "none" && first.some(({ updated, ready, size }) => ready < updated || updated < size);
-      const trouble = needsPods ? await troubles(rollout, template, works, signal) : undefined;
+      const trouble = needsPods ? await findTroubles(deps, { rollout, template, works }, signal) : undefined;
       const members = trouble?.size ? first.map((member) => ({ ...member, trouble: trouble.get(member.name) })) : first;
       const holder = holderOf(rollout);
       const plan = planReleaseStep({
@@ -269,7 +217,7 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
         const written = await unlessChanged(client.updateStatus(FleetRollout, hub, next, { signal }));
         // Its event enqueues the key again.
         if (!written) return done;
-        report(rollout, template, plan);
+        report(deps, rollout, template, plan);
         if (plan.events.length > 0)
           log.info("release", { key: idOfKey(key), phase: plan.status.phase, wave: plan.status.wave });
       }
@@ -283,6 +231,60 @@ export function createRolloutController(deps: RolloutDependencies): Controller<O
       deps.gates?.forget(key);
     },
   });
+}
+
+/** What is wrong with pods of the release, by the member that has not finished. */
+async function findTroubles(
+  { readPods }: Pick<RolloutDependencies, "readPods">,
+  { rollout, template, works }: { rollout: Rollout; template: Template; works: readonly DeepReadonly<Work>[] },
+  signal: AbortSignal,
+): Promise<Map<string, { pods: number; message: string }>> {
+  const found = new Map<string, { pods: number; message: string }>();
+  const maxRestarts = rollout.spec.strategy?.failure.maxRestarts ?? DEFAULT_RESTARTS;
+  const selector = selectorOf(template);
+  if (selector === undefined || rollout.status?.phase !== "Progressing") return found;
+  const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
+  const open = (rollout.status.clusters ?? []).filter(
+    ({ revision, state, kept }) =>
+      // The update revision of a copy that keeps pods is that of the others.
+      kept === undefined && revision === rollout.metadata.name && (state === "Updating" || state === "Unhealthy"),
+  );
+  await Promise.all(
+    open.slice(0, MAX_POD_READS).map(async ({ name }) => {
+      const { spec, status } = workOf.get(name) ?? {};
+      const copy = spec?.workload?.manifests?.[0] as Template | undefined;
+      const pods = copy && (await readPods(name, rollout.metadata.namespace ?? "", selector, signal));
+      if (!pods) return;
+      const reported = status?.manifestStatuses?.[0]?.status;
+      const updateRevision = isObject(reported) ? reported["updateRevision"] : undefined;
+      const trouble = podTrouble(pods, {
+        copy,
+        updateRevision: typeof updateRevision === "string" ? updateRevision : undefined,
+        maxRestarts,
+      });
+      if (trouble) found.set(name, trouble);
+    }),
+  );
+  return found;
+}
+
+/** Events on the release and its workload, and decisions. */
+function report(deps: RolloutDependencies, rollout: Rollout, template: Template, plan: ReleasePlan): void {
+  const { hub, events, recorder } = deps;
+  for (const { type, reason, message, clusters: names } of plan.events) {
+    events.record(hub, rollout, { type, reason, message });
+    if (type === "Warning" || reason !== "WaveStarted")
+      events.record(hub, template, { type, reason, message: `release ${rollout.metadata.name}: ${message}` });
+    recorder?.record({
+      type: "RolloutStep",
+      controller: "rollout",
+      object: template,
+      clusters: names,
+      cause: { reason, message },
+      before: { phase: rollout.status?.phase ?? "New", wave: rollout.status?.wave ?? "" },
+      after: { rollout: rollout.metadata.name, phase: plan.status.phase ?? "", wave: plan.status.wave ?? "" },
+    });
+  }
 }
 
 const isSettled = ({ status }: Rollout): boolean => status?.phase === "Superseded";

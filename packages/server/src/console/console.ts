@@ -18,6 +18,7 @@ import type { ConsoleApi } from "./console-api.ts";
 import { COMMON_HEADERS, DATA_POLICY, isOfConsole, PREFIX } from "./page-headers.ts";
 import { pageResponse } from "./page-response.ts";
 import { cookieName, isNavigation, isOurHost, isSameOrigin, readCookie, setCookie } from "./request-checks.ts";
+import { createOpenStreams } from "./open-streams.ts";
 import { createSessions, MAX_SESSIONS } from "./sessions.ts";
 import type { Session } from "./sessions.ts";
 import { createViewerPool } from "./viewer-pool.ts";
@@ -57,18 +58,9 @@ interface ConsoleOptions {
 const HOUR_MS = 3_600_000;
 const MAX_SIGNING_IN = { together: 16, ofAddress: 4, waiting: 64 };
 const MAX_SESSIONS_OF_USER = 50;
-const MAX_STREAMS = 500;
-const MAX_STREAMS_OF_SESSION = 50;
-/** Of everyone who signs in with a token. */
-const MAX_STREAMS_OF_USER = 100;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 /** A code, or a token of the hub. */
 const MAX_SIGN_IN_BYTES = 16 * 1024;
-
-interface OpenStream {
-  session: Session;
-  stop(): void;
-}
 
 /** An answer to the page: a status and a sentence. */
 class Refusal extends FlotillaError {
@@ -105,8 +97,7 @@ export function createConsole(options: ConsoleOptions): Console {
     maxWaiting: MAX_SIGNING_IN.waiting,
     overflow: () => new Refusal(429, "many users are signing in at this moment; try again"),
   });
-  /** Those that are opening count too: a terminal waits for its member. */
-  const streams = new Set<OpenStream>();
+  const streams = createOpenStreams(isShared, log);
 
   async function handle(request: ConsoleRequest): Promise<ApiResponse> {
     try {
@@ -223,39 +214,22 @@ export function createConsole(options: ConsoleOptions): Console {
     if (!current) throw new Refusal(401, "sign in first");
     const key = request.headers["sec-websocket-key"] ?? "";
     if (!request.canUpgrade || !/^[A-Za-z0-9+/]{22}==$/.test(key)) throw new Refusal(426, "this is a WebSocket");
-    const open = [...streams];
-    const ofSession = open.filter(({ session }) => session.id === current.id).length;
-    const ofUser = open.filter(({ session }) => session.viewer.user === current.viewer.user).length;
-    const isFull = open.length >= MAX_STREAMS || ofSession >= MAX_STREAMS_OF_SESSION;
-    if (isFull || (!isShared && ofUser >= MAX_STREAMS_OF_USER))
-      throw new Refusal(429, "there are too many open pages; close some and try again");
+    if (!streams.hasRoomFor(current)) throw new Refusal(429, "there are too many open pages; close some and try again");
     const { query } = request;
     return {
       status: 101,
       headers: { upgrade: "websocket", connection: "Upgrade", "sec-websocket-accept": acceptKey(key) },
       body: new Uint8Array(),
-      upgrade(socket, head) {
-        const stream: OpenStream = { session: current, stop: () => socket.destroy() };
-        streams.add(stream);
-        const closed = (): void => void streams.delete(stream);
-        const opening =
+      upgrade: (socket, head) =>
+        streams.open(current, socket, (closed) =>
           path === "/stream"
             ? import("./stream.ts").then(({ openStream }) =>
                 openStream(socket, head, { session: current, clock, log, closed }),
               )
             : import("./exec.ts").then(({ openExec }) =>
                 openExec(socket, head, { viewer: current.viewer, query, ended: current.ended, clock, closed }),
-              );
-        opening.then(
-          (stop) => (stream.stop = stop),
-          (error: unknown) => {
-            log.debug("a stream of the console failed", { error });
-            closed();
-            socket.destroy();
-          },
-        );
-        return () => stream.stop();
-      },
+              ),
+        ),
     };
   }
 
@@ -268,7 +242,7 @@ export function createConsole(options: ConsoleOptions): Console {
       return sessions.issueCode();
     },
     async close() {
-      for (const { stop } of Array.from(streams)) stop();
+      streams.close();
       sessions.close();
       await viewers.close();
     },

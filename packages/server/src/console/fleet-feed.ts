@@ -58,18 +58,7 @@ type Binding = DeepReadonly<ResourceBinding>;
 
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const { client, scope, summaries, clock, log } = options;
-  const isHidden = (kind: Kind): boolean => scope.hidden.includes(kind.plural);
-  const hub = createInformers({ client, clock, log, scope: { cluster: HUB } });
-  /** Rights in some namespaces: one watch in each. */
-  const perNamespace = scope.namespaces?.map((namespace) =>
-    createInformers({ client: within(client, namespace), clock, log, scope: { cluster: HUB } }),
-  );
-  const clusters = isHidden(Cluster) ? undefined : hub.of(Cluster);
-  const managed = isHidden(ManagedCluster) ? undefined : hub.of(ManagedCluster);
-  const leases = isHidden(Lease) ? undefined : hub.of(Lease);
-  const bindings = (perNamespace ?? (isHidden(ResourceBinding) ? [] : [hub])).map((each) => each.of(ResourceBinding));
-  if (!perNamespace && !isHidden(ClusterResourceBinding)) bindings.push(hub.of(ClusterResourceBinding));
-
+  const views = createFeedViews(options);
   const rows = new Map<string, WorkloadRow>();
   const sources = new Map<string, Binding>();
   let members = new Map<string, MemberRow>();
@@ -104,7 +93,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   });
 
   const stops = [
-    ...bindings.map((informer) =>
+    ...views.bindings.map((informer) =>
       informer.subscribe(({ object, deleted }) => {
         const { apiVersion, kind, namespace = "", name } = object.spec.resource;
         const id = workloadId({ apiVersion, kind, namespace, name });
@@ -117,8 +106,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
         touch(id);
       }),
     ),
-    ...[clusters, managed].flatMap((informer) => (informer ? [informer.subscribe(touchMembers)] : [])),
-    ...(leases ? [leases.subscribe(touchMembers)] : []),
+    ...views.onMembers(touchMembers),
   ];
   const refreshing = every(clock, REFRESH_MS, touchMembers);
 
@@ -128,25 +116,11 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
       binding,
       policy: summaries.workload(binding).policy ?? "",
       // Without the right to list members nothing is known against them.
-      isReady: (member) => !clusters || members.get(member)?.state !== "away",
+      isReady: (member) => !views.hasClusters || members.get(member)?.state !== "away",
       liveCopy: (member) => copies.find(member, { apiVersion, kind, namespace, name }),
       problem: problems.get(`${kind} ${namespace === "" ? "" : `${namespace}/`}${name}`),
       nowMs: clock.now(),
     });
-  }
-
-  function readMembers(): Map<string, MemberRow> {
-    const faces = new Map((clusters?.list({ cluster: HUB }) ?? []).map((each) => [each.metadata.name, each]));
-    const others = new Map((managed?.list({ cluster: HUB }) ?? []).map((each) => [each.metadata.name, each]));
-    const statuses = summaries.members({
-      clusters: [...faces.values()],
-      managedClusters: [...others.values()],
-      leases: leases?.list({ cluster: HUB }) ?? [],
-      nowMs: clock.now(),
-    });
-    return new Map(
-      statuses.map((status) => [status.name, memberRow(status, faces.get(status.name), others.get(status.name))]),
-    );
   }
 
   function flush(): void {
@@ -155,7 +129,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
     if (membersDirty) {
       membersDirty = false;
       const before = members;
-      members = readMembers();
+      members = views.readMembers();
       for (const [name, row] of members) {
         const old = before.get(name);
         if (JSON.stringify(old) === JSON.stringify(row)) continue;
@@ -201,8 +175,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   return {
     scope,
     async synced(signal) {
-      const all: SharedInformers[] = [hub, ...(perNamespace ?? [])];
-      for (const each of all) await each.whenSynced(signal);
+      await views.synced(signal);
       flush();
     },
     snapshot() {
@@ -237,6 +210,50 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
       refreshing();
       timer?.cancel();
       copies.close();
+      views.close();
+    },
+  };
+}
+
+/** What the feed reads of the hub: only the kinds and namespaces that its users may read. */
+function createFeedViews({ client, scope, summaries, clock, log }: FleetFeedOptions) {
+  const isHidden = (kind: Kind): boolean => scope.hidden.includes(kind.plural);
+  const hub = createInformers({ client, clock, log, scope: { cluster: HUB } });
+  /** Rights in some namespaces: one watch in each. */
+  const perNamespace = scope.namespaces?.map((namespace) =>
+    createInformers({ client: within(client, namespace), clock, log, scope: { cluster: HUB } }),
+  );
+  const clusters = isHidden(Cluster) ? undefined : hub.of(Cluster);
+  const managed = isHidden(ManagedCluster) ? undefined : hub.of(ManagedCluster);
+  const leases = isHidden(Lease) ? undefined : hub.of(Lease);
+  const bindings = (perNamespace ?? (isHidden(ResourceBinding) ? [] : [hub])).map((each) => each.of(ResourceBinding));
+  if (!perNamespace && !isHidden(ClusterResourceBinding)) bindings.push(hub.of(ClusterResourceBinding));
+
+  return {
+    bindings,
+    hasClusters: clusters !== undefined,
+    onMembers: (listener: () => void): (() => void)[] => [
+      ...[clusters, managed].flatMap((informer) => (informer ? [informer.subscribe(listener)] : [])),
+      ...(leases ? [leases.subscribe(listener)] : []),
+    ],
+    readMembers(): Map<string, MemberRow> {
+      const faces = new Map((clusters?.list({ cluster: HUB }) ?? []).map((each) => [each.metadata.name, each]));
+      const others = new Map((managed?.list({ cluster: HUB }) ?? []).map((each) => [each.metadata.name, each]));
+      const statuses = summaries.members({
+        clusters: [...faces.values()],
+        managedClusters: [...others.values()],
+        leases: leases?.list({ cluster: HUB }) ?? [],
+        nowMs: clock.now(),
+      });
+      return new Map(
+        statuses.map((status) => [status.name, memberRow(status, faces.get(status.name), others.get(status.name))]),
+      );
+    },
+    async synced(signal: AbortSignal): Promise<void> {
+      const all: SharedInformers[] = [hub, ...(perNamespace ?? [])];
+      for (const each of all) await each.whenSynced(signal);
+    },
+    close(): void {
       hub.close();
       for (const each of perNamespace ?? []) each.close();
     },

@@ -10,7 +10,7 @@
 import { Cluster } from "@flotilla/karmada";
 import type { GracefulEvictionTask } from "@flotilla/apimachinery/facts/work-karmada-v1alpha2.ts";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { equalJson, formatTime, type Clock, type DeepReadonly, type Json, defined } from "@flotilla/base";
+import { equalJson, type Clock, type DeepReadonly, type Json, defined } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { done, idOfKey, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
@@ -24,9 +24,7 @@ import { createFleet } from "../schedule/fleet-view.ts";
 import type { ScheduleOptions } from "../schedule/schedule-cycle.ts";
 import { noExecuteTaints } from "../schedule/tolerations.ts";
 import type { WorkloadGroups } from "../schedule/workload-groups.ts";
-import { APPLICATION_FAILURE, nextMoveAt } from "../moves/move-pauses.ts";
-import { planTask, type Departure } from "./departure.ts";
-import { departureProblem } from "./find-replacement.ts";
+import type { Departure } from "./departure.ts";
 import { createPace } from "./failover-pace.ts";
 import {
   parseSince,
@@ -35,6 +33,8 @@ import {
   WELL,
   type UnhealthySince,
 } from "./plan-application-failover.ts";
+import { planDepartures } from "./plan-departures.ts";
+import type { DeparturePlan } from "./plan-departures.ts";
 import { isDraining, planClusterFailover, type UnaskedEviction } from "./plan-cluster-failover.ts";
 import { createStuck } from "./blocked-bindings.ts";
 import { UNHEALTHY_SINCE } from "../../flotilla-names.ts";
@@ -119,55 +119,23 @@ export function createFailoverController({
   }
 
   /** Returns tasks for departures that can start now; the others are reported and retried. */
-  function planTasks(
-    binding: Binding,
-    key: ObjectKey,
-    departures: readonly Departure[],
-    nowMs: number,
-  ): { tasks: GracefulEvictionTask[]; requeueAfterMs: number } {
+  function planTasks(binding: Binding, key: ObjectKey, departures: readonly Departure[], nowMs: number): DeparturePlan {
     const id = idOfKey(key);
-    const tasks: GracefulEvictionTask[] = [];
-    const problems: string[] = [];
-    let requeueAfterMs = Infinity;
-    const environment = {
+    const plan = planDepartures(binding, departures, {
       ...scheduling,
       fleet: createFleet(clusters.list({ cluster: key.cluster })),
       neighbours: groups.neighboursOf(key.cluster, binding),
       nowMs,
-    };
-    const next = nextMoveAt(binding, nowMs);
-    for (const departure of departures) {
-      if (departure.reason === APPLICATION_FAILURE && next.atMs > nowMs) {
-        problems.push(
-          `Evict from cluster ${departure.cluster} failed: the application is still unhealthy after ` +
-            `${next.inRow} ${next.inRow === 1 ? "move" : "moves in a row"}, so it stays ` +
-            `until ${formatTime(next.atMs)}`,
-        );
-        requeueAfterMs = Math.min(requeueAfterMs, next.atMs - nowMs);
-        continue;
-      }
-      const planned = planTask(binding, departure, nowMs);
-      const soFar = {
-        ...binding,
-        spec: { ...binding.spec, gracefulEvictionTasks: [...(binding.spec.gracefulEvictionTasks ?? []), ...tasks] },
-      };
-      const problem = departureProblem(soFar, departure, planned, environment);
-      if (problem !== undefined) problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
-      else if ("task" in planned) {
-        const isPaced = departure.reason === "TaintUntolerated" && !departure.isDrain;
-        const waitMs = isPaced ? pace.waitMs(id, nowMs) : 0;
-        if (waitMs === 0) tasks.push(planned.task);
-        else requeueAfterMs = Math.min(requeueAfterMs, waitMs);
-      }
+      turnMs: () => pace.waitMs(id, nowMs),
+    });
+    if (plan.problems.length === 0) {
+      stuck.release(id);
+      return plan;
     }
-    if (problems.length === 0) stuck.release(id);
-    else {
-      const { isNew, retryAfterMs } = stuck.note(id, key, problems.join("\n"));
-      requeueAfterMs = Math.min(requeueAfterMs, retryAfterMs);
-      for (const message of isNew ? problems : [])
-        report(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
-    }
-    return { tasks, requeueAfterMs };
+    const { isNew, retryAfterMs } = stuck.note(id, key, plan.problems.join("\n"));
+    for (const message of isNew ? plan.problems : [])
+      report(key.cluster, binding, "Warning", "EvictWorkloadFromClusterFailed", message);
+    return { ...plan, requeueAfterMs: Math.min(plan.requeueAfterMs, retryAfterMs) };
   }
 
   function report(hub: string, binding: Binding, type: "Normal" | "Warning", reason: string, message: string): void {
