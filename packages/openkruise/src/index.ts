@@ -6,7 +6,6 @@ export { createFeatureGates, parseFeatureGates } from "./api/feature-gates.ts";
 export type { FeatureGates } from "./api/feature-gates.ts";
 export type { KruiseDependencies } from "./api/kruise-definition.ts";
 export { selectorsAgree, selectorsOverlap } from "./api/selector-overlap.ts";
-export { isPodOfSet } from "./sidecarset/match.ts";
 export { SidecarSet } from "./sidecarset/sidecarset-kind.ts";
 export { UnitedDeployment } from "./uniteddeployment/uniteddeployment-kind.ts";
 export { DivideError } from "./divide/divide-error.ts";

@@ -6,10 +6,9 @@ import { SIDECAR_SET_HASH_ANNOTATION, SIDECAR_SET_HASH_WITHOUT_IMAGE_ANNOTATION 
 import { compareText, formatTime, omitZero, omitEmpty } from "@flotilla/base";
 import { matchesLabels } from "@flotilla/apimachinery";
 import { isActive, isSidecar } from "@flotilla/kubernetes";
-import type { ReadonlyPod, ReadonlyRevision } from "@flotilla/kubernetes";
+import type { ReadonlyPod, ReadonlyRevision, NamespaceLabels } from "@flotilla/kubernetes";
 import { hotAnnotations, hotContainers, hotNames } from "./hot-upgrade.ts";
 import { inInjectionOrder, isPodOfSet, selectorOfPart } from "./match.ts";
-import type { NamespaceLabels } from "@flotilla/kubernetes";
 import {
   INJECTED_LIST_ANNOTATION,
   SidecarError,

@@ -5,7 +5,7 @@
 import { evaluateExpression } from "../resource-expression.ts";
 import { sidecarSetHashedText, sidecarSetHashes } from "../sidecarset-hash.ts";
 import { makeRevision } from "@flotilla/kubernetes";
-import type { Namespace, ReadonlyPod } from "@flotilla/kubernetes";
+import type { Namespace, ReadonlyPod, NamespaceLabels } from "@flotilla/kubernetes";
 import type { SidecarSet } from "../sidecarset-kind.ts";
 import type { SidecarSetPatchPodMetadata } from "@flotilla/apimachinery/facts/apps-kruise-v1beta1.ts";
 import { FlotillaError, messageOf, defined } from "@flotilla/base";
@@ -13,7 +13,6 @@ import { ApiError, formatQuantity, goJson, parseQuantity } from "@flotilla/apima
 import { isHotUpgradeReady, isHotUpgrading } from "../hot-upgrade.ts";
 import { injectSidecars } from "../inject.ts";
 import { isPodOfSet } from "../match.ts";
-import type { NamespaceLabels } from "@flotilla/kubernetes";
 import { patchAnnotations } from "../patch-metadata.ts";
 import { resourceValue } from "../resources.ts";
 import { sidecarSetRevisions } from "../sidecarset-revisions.ts";
