@@ -25,6 +25,8 @@ const KUBECTL: Readonly<Record<string, RegExp>> = {
   describe: /^$/,
   edit: /^$/,
   delete: /^--raw$/,
+  // Without a type.
+  "api-resources": /^(--verbs=list|--namespaced|-o=name)$/,
 };
 
 /** Why the advice does not work; undefined if it does. */
@@ -96,6 +98,7 @@ async function kubectlProblem(words: string[], client: Client): Promise<string |
     const { status } = await client.raw(path, new AbortController().signal);
     return status === 200 ? undefined : `${raw} is answered with ${status}`;
   }
+  if (verb === "api-resources") return undefined;
   const types = await typesOfHub(client, new AbortController().signal);
   const served = findType(types, type);
   if (!served) return `the hub does not serve ${type}`;

@@ -1,7 +1,17 @@
 /** Workloads that do not reach their members as they should: policies, overrides, rules, obstacles on the member. */
 import type { JsonObject } from "@flotilla/base";
 import type { Broken, Manifest } from "./health-fleet.ts";
-import { cloneSet, cronJob, custom, definition, deployment, object, override, policy } from "./health-manifests.ts";
+import {
+  cloneSet,
+  cronJob,
+  custom,
+  definition,
+  deployment,
+  freeze,
+  object,
+  override,
+  policy,
+} from "./health-manifests.ts";
 
 export const brokenDelivery: Record<string, Broken> = {
   "a policy that names a member that left": {
@@ -223,6 +233,49 @@ export const brokenDelivery: Record<string, Broken> = {
     cause: /web-\w+ on m1 Reverted \S+ ago: Deployment web: spec\.replicas was 5 instead of 2/,
     // The hub reverts it each time, so the workload is as asked.
     only: ["doctor"],
+  },
+  "a workload whose Works a policy of the hub denies for one of its members": {
+    hub: () => [],
+    next: async ({ create, fleet }, ns) => {
+      await create("hub", ...freeze(ns, "m1"));
+      await fleet.run(2_000);
+      await create("hub", deployment(ns), policy(ns, "Deployment", { clusters: ["m1", "m2"] }));
+    },
+    cause: /m1: the hub cannot write the Work: ValidatingAdmissionPolicy 'freeze-b\d+' .*change freeze on m1/,
+  },
+  "an update whose Work a policy of the hub denies": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["m1", "m2"] })],
+    next: async ({ create, patch, fleet }, ns) => {
+      await create("hub", ...freeze(ns, "m1"));
+      await fleet.run(2_000);
+      await patch("hub", deployment(ns), { spec: { paused: true } });
+    },
+    cause: /m1: the hub cannot write the Work: ValidatingAdmissionPolicy 'freeze-b\d+' .*change freeze on m1/,
+  },
+  "an update whose Work the hub denies for one member, while dispatching to another is suspended": {
+    hub: (ns) => [
+      deployment(ns),
+      policy(ns, "Deployment", {
+        clusters: ["m1", "m2"],
+        spec: { suspension: { dispatchingOnClusters: { clusterNames: ["m2"] } } },
+      }),
+    ],
+    next: async ({ create, patch, fleet }, ns) => {
+      await create("hub", ...freeze(ns, "m1"));
+      await fleet.run(2_000);
+      await patch("hub", deployment(ns), { spec: { paused: true } });
+    },
+    cause: /m1: the hub cannot write the Work: ValidatingAdmissionPolicy 'freeze-b\d+' .*change freeze on m1/,
+  },
+  "an object whose Works the hub cannot delete": {
+    hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["m1"] })],
+    next: async ({ create, remove, fleet }, ns) => {
+      await create("hub", ...freeze(ns, "m1", "oldObject"));
+      await fleet.run(2_000);
+      await remove("hub", deployment(ns));
+    },
+    cause: /[tT]he hub cannot delete the Works: ValidatingAdmissionPolicy 'freeze-b\d+'/,
+    only: ["status", "doctor"],
   },
   "nodes that are lost": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],

@@ -92,7 +92,7 @@ const cases: Record<string, Pick<Broken, "hub" | "why" | "cause">> = {
       policy(ns, "Deployment"),
     ],
     cause:
-      /the hub rejects its Work: ValidatingAdmissionPolicy 'b\d+' with binding 'b\d+' denied request: change freeze/,
+      /m1: the hub cannot write the Work: ValidatingAdmissionPolicy 'b\d+' with binding 'b\d+' denied request: change freeze/,
   },
   "an Advanced DaemonSet with a wrong image": {
     hub: (ns) => [

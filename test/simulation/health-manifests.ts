@@ -1,4 +1,5 @@
 /** Manifests for health-broken.test.ts and health-sound.test.ts: each shows what matters to its case. */
+import { BINDING_NAMESPACE } from "@flotilla/karmada";
 import { omitZero, defined } from "@flotilla/base";
 import type { JsonObject } from "@flotilla/base";
 import type { Manifest } from "./health-fleet.ts";
@@ -259,3 +260,34 @@ export const ephemeral = (image: string): JsonObject => ({
   imagePullPolicy: "IfNotPresent",
   terminationMessagePolicy: "File",
 });
+
+/** Admission of the hub that denies the Works of the bindings of a namespace, for a member: to write, or to delete them. */
+export const freeze = (namespace: string, member: string, subject: "object" | "oldObject" = "object"): Manifest[] => [
+  object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "", `freeze-${namespace}`, {
+    spec: {
+      failurePolicy: "Fail",
+      matchConstraints: {
+        resourceRules: [
+          {
+            apiGroups: ["work.karmada.io"],
+            apiVersions: ["*"],
+            operations: subject === "object" ? ["CREATE", "UPDATE"] : ["DELETE"],
+            resources: ["works"],
+          },
+        ],
+      },
+      validations: [
+        {
+          expression:
+            `request.namespace != 'karmada-es-${member}' || !has(${subject}.metadata.annotations) || ` +
+            `!('${BINDING_NAMESPACE}' in ${subject}.metadata.annotations) || ` +
+            `${subject}.metadata.annotations['${BINDING_NAMESPACE}'] != '${namespace}'`,
+          message: `change freeze on ${member}`,
+        },
+      ],
+    },
+  }),
+  object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", `freeze-${namespace}`, {
+    spec: { policyName: `freeze-${namespace}`, validationActions: ["Deny"] },
+  }),
+];

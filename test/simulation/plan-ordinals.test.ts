@@ -42,8 +42,8 @@ test("names the ordinals that leave a member first", async () => {
     const { text } = await runCommand(fleet, "plan", "-f", file);
 
     expect(text).toContain(
-      "StatefulSet shop/db: the first step ends the pods with the ordinals 2 on member1; the members that take them " +
-        "over, by the new shares, start them when they are gone",
+      "StatefulSet shop/db: the first step ends the pods with the ordinals 2 on member1; when they are gone, they " +
+        "start again as 2 on member2",
     );
   } finally {
     await rm(folder, { recursive: true });

@@ -178,7 +178,7 @@ test("every item is attempted before it fails, and the error names the failed on
 
   expect(failure).toBeInstanceOf(OwnedSetError);
   expect((failure as OwnedSetError).message).toContain("1 of 3 writes");
-  expect((failure as OwnedSetError).errors.length).toBe(1);
+  expect((failure as OwnedSetError).failed.length).toBe(1);
   expect(writes()).toEqual(["create b", "create c"]);
 });
 

@@ -47,18 +47,34 @@ export interface OwnedSet<T extends KubernetesObject, O> {
   replace(owner: O, desired: readonly DeepReadonly<T>[], signal: AbortSignal): Promise<Changes>;
 }
 
+/** A write of an owned object that failed. */
+export interface FailedWrite {
+  key: ObjectKey;
+  verb: "create" | "update" | "delete";
+  error: Error;
+}
+
 /** Some items could not be written; the others were. */
 export class OwnedSetError extends FlotillaError {
-  readonly errors: readonly Error[];
-  constructor(what: string, errors: readonly Error[], total: number) {
-    const named = errors.slice(0, MAX_NAMED_FAILURES).map(messageOf).join("; ");
+  readonly failed: readonly FailedWrite[];
+  constructor(what: string, failed: readonly FailedWrite[], total: number) {
+    const named = failed
+      .slice(0, MAX_NAMED_FAILURES)
+      .map(({ error }) => messageOf(error))
+      .join("; ");
     super(
       "OwnedSet",
-      `${errors.length} of ${total} writes of ${what} failed: ${named}${errors.length > MAX_NAMED_FAILURES ? "; …" : ""}`,
-      { cause: errors[0] },
+      `${failed.length} of ${total} writes of ${what} failed: ${named}${failed.length > MAX_NAMED_FAILURES ? "; …" : ""}`,
+      { cause: failed[0]?.error },
     );
-    this.errors = errors;
+    this.failed = failed;
   }
+}
+
+interface Task {
+  key: ObjectKey;
+  verb: FailedWrite["verb"];
+  run(): Promise<keyof Changes | undefined>;
 }
 
 export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetOptions<T, O>): OwnedSet<T, O> {
@@ -148,44 +164,43 @@ export function createOwnedSet<T extends KubernetesObject, O>(options: OwnedSetO
     async replace(owner, desired, signal) {
       const cluster = clusterOf(owner);
       const leftOver = new Map(current(owner).map((object) => [idOfKey(keyOf(cluster, object)), object]));
-      const tasks: (() => Promise<keyof Changes | undefined>)[] = [];
+      const tasks: Task[] = [];
       for (const wanted of desired) {
         const key = keyOf(cluster, wanted);
         const id = idOfKey(key);
         const object = leftOver.get(id);
         leftOver.delete(id);
-        if (!object) tasks.push(() => create(key, wanted, signal));
+        if (!object) tasks.push({ key, verb: "create", run: () => create(key, wanted, signal) });
         else if (object.metadata.deletionTimestamp === undefined && !isRight(id, object, wanted))
-          tasks.push(() => update(key, object, wanted, signal));
+          tasks.push({ key, verb: "update", run: () => update(key, object, wanted, signal) });
       }
-      for (const object of leftOver.values()) tasks.push(() => remove(keyOf(cluster, object), object, signal));
+      for (const object of leftOver.values()) {
+        const key = keyOf(cluster, object);
+        tasks.push({ key, verb: "delete", run: () => remove(key, object, signal) });
+      }
       return runAll(`${kind.plural}.${formatApiVersion(kind.group, kind.storageVersion)}`, tasks, signal);
     },
   };
 }
 
 /** Runs every task, a few at a time, and counts the results. */
-async function runAll(
-  what: string,
-  tasks: readonly (() => Promise<keyof Changes | undefined>)[],
-  signal: AbortSignal,
-): Promise<Changes> {
+async function runAll(what: string, tasks: readonly Task[], signal: AbortSignal): Promise<Changes> {
   const changes: Changes = { created: 0, updated: 0, deleted: 0 };
-  const errors: Error[] = [];
+  const failed: FailedWrite[] = [];
   const waiting = tasks.values();
   const work = async (): Promise<void> => {
-    for (const task of waiting) {
+    for (const { key, verb, run } of waiting) {
       signal.throwIfAborted();
       try {
-        const change = await task();
+        const change = await run();
         if (change) changes[change]++;
       } catch (error) {
-        errors.push(error as Error);
+        failed.push({ key, verb, error: error as Error });
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(MAX_PARALLEL, tasks.length) }, work));
-  if (errors.length) throw new OwnedSetError(what, errors, tasks.length);
+  if (failed.length) throw new OwnedSetError(what, failed, tasks.length);
   return changes;
 }
 

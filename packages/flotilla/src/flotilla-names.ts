@@ -66,9 +66,9 @@ export const PODS_TO_DELETE = "flotilla.dev/pods-to-delete";
  */
 export const UNMANAGED_FOR = "flotilla.dev/unmanaged-for";
 
-/** dispatch, a condition: False while a copy cannot be made, for any member. */
+/** dispatch, a condition: False while a copy cannot be made or its Work cannot be written, for any member. */
 export const DISPATCHED = "Dispatched";
-/** Its reason where the hub rejects a Work. */
+/** Its reason where the hub's own API server does not store a Work. */
 export const WORKS_REJECTED = "WorksRejected";
 /**
  * aggregate, a condition: the sum has the last numbers of members that are not ready or unreachable, that no longer

@@ -15,6 +15,7 @@ export { kruiseJudgeOf } from "./kruise-problems.ts";
 export { heldRollout, openRollout, steppedReturn } from "./divide/held-rollout.ts";
 export type { HeldRollout } from "./divide/held-rollout.ts";
 export { exceededByCreation, KEPT_TEMPLATE, takeKeptTemplate } from "./divide/member-stage.ts";
+export { movingOrdinals } from "./statefulset/moving-ordinals.ts";
 export { LEAVING_ORDINALS } from "./statefulset/plan-fleet-ordinals.ts";
 export { partitionOf } from "./divide/partitioned.ts";
 export { planUpdated } from "./divide/plan-updated.ts";

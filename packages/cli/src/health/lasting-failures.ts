@@ -24,7 +24,7 @@ const isLastingRejection = ({ reason = "", message = "" }: Failed): boolean =>
   STOPPED_REASONS.has(reason) ||
   (reason === APPLIED_FAILED && REJECTED.test(message) && !PASSING_RESPONSE.test(message));
 
-/** `Dispatched=False`: copies that cannot be made, until a policy, a template or a rule is changed. */
+/** `Dispatched=False`: copies that cannot be made or stored, until a policy, a template or a rule is changed. */
 const UNRENDERABLE: ReadonlySet<string> = new Set([
   "RenderFailed",
   "DivideFailed",

@@ -159,8 +159,10 @@ export function createUnhealthyCollector(isMember?: (name: string) => boolean): 
         findCondition(conditions, "FullyApplied"),
       ];
       const suspended = suspensionsOf(binding.spec);
-      // Copies that cannot be made, and members that reject theirs, are different members.
-      const undispatched = dispatched?.status === "False" && suspended.length === 0 ? textOf(dispatched) : undefined;
+      // Copies that cannot be made, and members that reject theirs, are different members. Pods of a rollout also wait
+      // for members to which dispatching is suspended, as intended.
+      const isHeld = dispatched?.reason === "RolloutHeld" && suspended.length > 0;
+      const undispatched = dispatched?.status === "False" && !isHeld ? textOf(dispatched) : undefined;
       if (undispatched !== undefined) note("binding not applied", binding, undispatched);
       if (refused.length > 0) note("binding not applied", binding, refusedText(refused));
       else if (undispatched === undefined && applied?.status === "False" && suspended.length === 0)

@@ -6,7 +6,7 @@ import type { DeepReadonly } from "@flotilla/base";
 import { BEING_DELETED } from "./explain-policies.ts";
 import { deliveryProblem, inspectCommand, INSTALL_KIND, joinAgain } from "./delivery-problem.ts";
 import type { Explanation, Problem } from "./explanation.ts";
-import { fixForQuota, fixForSpread } from "./fixes-by-message.ts";
+import { fixForHubRejection, fixForQuota, fixForSpread } from "./fixes-by-message.ts";
 import type { Binding } from "./planned-binding.ts";
 import { unhealthyForMs } from "../health/healthy-condition.ts";
 import { DRAIN_TAINT, WORKS_REJECTED } from "../flotilla-names.ts";
@@ -211,10 +211,7 @@ function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolea
         "the partition or the template to start again",
     });
   else if (dispatched?.status === "False" && dispatched.reason === WORKS_REJECTED)
-    problems.push({
-      what: dispatched.message ?? "",
-      try: "correct the admission policy or webhook of the hub that the message names; the hub retries automatically",
-    });
+    problems.push({ what: dispatched.message ?? "", try: fixForHubRejection(dispatched.message ?? "") });
   // The planners have just reported the same error: of copies per cluster, of a quota once.
   else if (dispatched?.status === "False" && !isUncopied && dispatched.reason !== QUOTA_EXCEEDED)
     problems.push({

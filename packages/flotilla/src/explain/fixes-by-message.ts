@@ -20,3 +20,26 @@ export function fixForSpread(message: string): string | undefined {
     `${lacking} more group${lacking === 1 ? "" : "s"}`
   );
 }
+
+/** Messages of Kubernetes' API server and of ours. */
+const ADMISSION_POLICY = /ValidatingAdmissionPolicy '([^']{1,253})'/;
+const WEBHOOK = /webhook "([^"\s]{1,253})"/;
+const OBJECT_QUOTA = /exceeded quota: ([^,\s]{1,253})/;
+
+/** What to do about the hub's own API server, which does not store what the hub decided. */
+export function fixForHubRejection(message: string): string {
+  const [, policy] = ADMISSION_POLICY.exec(message) ?? [];
+  const [, webhook] = WEBHOOK.exec(message) ?? [];
+  const [, quota] = OBJECT_QUOTA.exec(message) ?? [];
+  const cause =
+    policy !== undefined
+      ? `change ValidatingAdmissionPolicy ${policy} of the hub or its binding, so that it allows the write ` +
+        `('kubectl get validatingadmissionpolicy ${policy} -o yaml' shows it)`
+      : webhook !== undefined
+        ? `start the server of webhook ${webhook}, or correct its configuration on the hub ('kubectl get ` +
+          "validatingwebhookconfigurations' and 'kubectl get mutatingwebhookconfigurations' list them)"
+        : quota !== undefined
+          ? `raise or delete ResourceQuota ${quota} in the namespace of the object on the hub`
+          : "remove what rejects the write on the hub";
+  return `${cause}; the hub retries within a minute`;
+}

@@ -56,6 +56,14 @@ export interface OrdinalsPlan {
   readonly byCluster: ReadonlyMap<string, Ownership>;
   /** All ordinals of the fleet, ascending, including those that wait for another member to release them. */
   readonly all: readonly number[];
+  /** The ordinals that wait, and the members between which they move. */
+  readonly awaited: readonly AwaitedOrdinal[];
+}
+
+interface AwaitedOrdinal {
+  readonly ordinal: number;
+  readonly from: string;
+  readonly to: string;
 }
 
 interface Leaving {
@@ -90,7 +98,7 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
     for (const { first, last } of leaving.spans)
       for (let ordinal = first; ordinal <= last; ordinal++) leavers.set(ordinal, cluster);
   }
-  const awaited: number[] = [];
+  const awaited: AwaitedOrdinal[] = [];
   const free = outside(withheld, object.spec?.ordinals?.start ?? 0);
   for (const { cluster, replicas } of shares) {
     const own = owned.get(cluster) ?? [];
@@ -100,14 +108,15 @@ export function planOrdinals(object: Copy, shares: readonly Share[]): OrdinalsPl
       missing--;
       const leaver = leavers.get(ordinal);
       if (leaver === undefined || leaver === cluster) own.push(ordinal);
-      else awaited.push(ordinal);
+      else awaited.push({ ordinal, from: leaver, to: cluster });
     }
     own.sort((a, b) => a - b);
   }
   const byCluster = new Map(
     [...owned].map(([cluster, own]) => [cluster, { own, leaving: formatLeaving(left.get(cluster), own) }]),
   );
-  return { byCluster, all: [...[...owned.values()].flat(), ...awaited].sort((a, b) => a - b) };
+  const waiting = awaited.map(({ ordinal }) => ordinal);
+  return { byCluster, all: [...[...owned.values()].flat(), ...waiting].sort((a, b) => a - b), awaited };
 }
 
 /** The ordinals that a member runs for a copy: the lowest that are not reserved. */

@@ -160,6 +160,19 @@ describe("the row of a workload", () => {
       status: { conditions: [condition("Scheduled", "False", 1, "0/3 clusters are available")] },
       want: { cells: [], total: "0/3 -1", health: "failed", note: "0/3 clusters are available" },
     },
+    "has failed when the hub cannot write its Works": {
+      spec: oslo,
+      status: {
+        conditions: [condition("Dispatched", "False", 1, "oslo: the hub cannot write the Work")],
+        aggregatedStatus: [item("oslo", { readyReplicas: 3 })],
+      },
+      want: {
+        cells: ["oslo 3/3 -1 healthy"],
+        total: "3/3 -1",
+        health: "failed",
+        note: "oslo: the hub cannot write the Work",
+      },
+    },
     "progresses before the member has reported": {
       spec: oslo,
       want: { cells: ["oslo 0/3 -1 progressing"], total: "0/3 -1", health: "progressing" },

@@ -106,10 +106,14 @@ export function workloadRow(input: RowInput): WorkloadRow {
     return { ...cell, health };
   });
   const scheduled = findCondition(conditions, "Scheduled");
+  const dispatched = findCondition(conditions, "Dispatched");
   const applied = findCondition(conditions, "FullyApplied");
+  // Pods of a rollout that wait for members have not failed.
+  const isUndispatched = dispatched?.status === "False" && dispatched.reason !== "RolloutHeld";
   const note =
     problem ??
     (scheduled?.status === "False" ? scheduled.message || scheduled.reason : undefined) ??
+    (dispatched?.status === "False" ? dispatched.message || dispatched.reason : undefined) ??
     (applied?.status === "False" ? applied.message || applied.reason : "");
   return {
     id: workloadId({ apiVersion, kind, namespace, name }),
@@ -120,7 +124,7 @@ export function workloadRow(input: RowInput): WorkloadRow {
     desired: total(cells, "desired") ?? spec.replicas ?? -1,
     ready: total(cells, "ready") ?? (spec.replicas === undefined ? -1 : 0),
     updated: total(cells, "updated") ?? -1,
-    health: healthOf(cells, { problem, isScheduled: scheduled?.status !== "False" }),
+    health: healthOf(cells, { problem, isDelivered: scheduled?.status !== "False" && !isUndispatched }),
     note: note.slice(0, MAX_NOTE),
     policy,
     cells,
@@ -132,9 +136,9 @@ const MAX_NOTE = 240;
 
 function healthOf(
   cells: readonly Cell[],
-  { problem, isScheduled }: { problem: string | undefined; isScheduled: boolean },
+  { problem, isDelivered }: { problem: string | undefined; isDelivered: boolean },
 ): Health {
-  if (problem !== undefined || !isScheduled) return "failed";
+  if (problem !== undefined || !isDelivered) return "failed";
   for (const health of ["failed", "stale", "progressing"] as const)
     if (cells.some((cell) => cell.health === health)) return health;
   return cells.length === 0 ? "unknown" : "healthy";

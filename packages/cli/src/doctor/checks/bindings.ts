@@ -1,6 +1,6 @@
 /** Reports workloads that cannot be scheduled, or whose works cannot be created. */
 import { Cluster, ClusterResourceBinding, ResourceBinding } from "@flotilla/karmada";
-import type { Kind } from "@flotilla/apimachinery";
+import type { Condition, Kind } from "@flotilla/apimachinery";
 import type { DeepReadonly } from "@flotilla/base";
 import { findCondition, formatAge, referenceTitle } from "@flotilla/apimachinery";
 import { runsOnce } from "@flotilla/flotilla";
@@ -30,11 +30,11 @@ export const bindingsCheck = defineCheck<BindingFacts>({
   summary: "every workload is scheduled, and every member's copy can be created",
   reports:
     "A problem for each binding with `Scheduled=False` (no member fits, or there is too little capacity) " +
-    "or `Dispatched=False` (an override, a division or a waiting rollout) for longer than `--stuck-after`, " +
+    "or `Dispatched=False` (an override, a division, Works that the hub itself rejects, or a waiting rollout) for longer than `--stuck-after`, " +
     "and for bindings that were never scheduled; one problem for all bindings whose objects no policy " +
     "selects any longer, at once; a problem for each binding whose object the hub does not have " +
     "(`TemplateFound`). It is reported at once if no member fits for a reason that waiting does not " +
-    "remove, such as the policy's cluster affinity, or if a copy cannot be made. Others are counted until " +
+    "remove, such as the policy's cluster affinity, or if a copy cannot be made or stored. Others are counted until " +
     "then. A warning for each binding whose scheduling or dispatching is suspended, whose template names " +
     "pods that no member has (`PodsFound`), whose raised partition does not roll pods back " +
     "(`PodsRolledBack`), or of which a user's rule divides or reports numbers differently from the kind " +
@@ -57,7 +57,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
     const unselected: Binding[] = [];
     const own = bindings.flatMap((binding) => {
       const { metadata, spec, status } = binding;
-      if (isExempt(binding)) return [];
+      if (isExempt(binding)) return undispatchedFindings(binding, moment);
       const left = leftBehind(binding);
       if (left)
         return [
@@ -80,13 +80,7 @@ export const bindingsCheck = defineCheck<BindingFacts>({
         (condition) => (isStuck(condition, moment) ? "failed" : "fresh"),
       );
       if (isUnscheduled(binding, moment) && lost.see(binding)) return [];
-      if (failed.length > 0)
-        return failed.map((condition) =>
-          findingOf(
-            binding,
-            `${condition.message} (${condition.type}=False, ${condition.reason}, for ${formatAge(nowMs - Date.parse(condition.lastTransitionTime))})`,
-          ),
-        );
+      if (failed.length > 0) return failed.map((condition) => failureFinding(binding, condition, moment));
       if (fresh.length > 0 || (scheduled === undefined && isNew && !isLeft)) recent += 1;
       // The check `finalizers` reports the object itself.
       const notices = noticesOf(binding).filter(({ problem }) => problem !== "object waiting for a finalizer");
@@ -132,6 +126,25 @@ function isUnscheduled({ status }: Binding, moment: Moment): boolean {
   const scheduled = findCondition(status?.conditions, "Scheduled");
   return scheduled?.status === "False" && isStuck(scheduled, moment);
 }
+
+/** A dependency follows its dependents, and its copies may still fail. */
+function undispatchedFindings(binding: Binding, moment: Moment): DoctorFinding[] {
+  const condition = findCondition(binding.status?.conditions, "Dispatched");
+  const isDeleting = binding.metadata.deletionTimestamp !== undefined;
+  return !isDeleting && condition?.status === "False" && isStuck(condition, moment)
+    ? [failureFinding(binding, condition, moment)]
+    : [];
+}
+
+const failureFinding = (
+  binding: Binding,
+  { type, reason, message, lastTransitionTime }: DeepReadonly<Condition>,
+  { nowMs }: Moment,
+): DoctorFinding =>
+  findingOf(
+    binding,
+    `${message} (${type}=False, ${reason}, for ${formatAge(nowMs - Date.parse(lastTransitionTime ?? ""))})`,
+  );
 
 /** The policies that this check reports because they name only clusters that are not members. */
 export function misdirectingPolicies({ bindings, joined }: BindingFacts, moment: Moment): PolicyRef[] {

@@ -4,6 +4,7 @@ import { Cluster, clusterNameOf, ClusterResourceBinding, ResourceBinding, Work }
 import { findCondition, formatAge, HUB, parseApiVersion } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { CustomResourceDefinition, Namespace } from "@flotilla/kubernetes";
+import { capitalised } from "@flotilla/base";
 import type { DeepReadonly } from "@flotilla/base";
 import { TERMINATING } from "@flotilla/flotilla";
 import { remainingIn } from "../../health/deleted-namespaces.ts";
@@ -70,12 +71,12 @@ export const finalizersCheck = defineCheck<DeletingFacts>({
       const { who, fix, commands } = fixOf(object);
       const held =
         object.finalizers.length > 0
-          ? `held by ${object.finalizers.join(", ")}. ${who}`
-          : "held by no finalizer, and still present.";
+          ? `held by ${object.finalizers.join(", ")}.${object.remaining ? ` ${object.remaining}` : ""} ${who}`
+          : `held by no finalizer, and still present.${object.remaining ? ` ${object.remaining}` : ""}`;
       return {
         severity: nowMs - object.sinceMs > PROBLEM_FACTOR * stuckAfterMs ? "problem" : "warning",
         about: `${object.kind} ${object.namespace ? `${object.namespace}/` : ""}${object.name}`,
-        seen: `It has been deleting for ${formatAge(nowMs - object.sinceMs)}, ${held}${object.remaining ? ` ${object.remaining}` : ""}`,
+        seen: `It has been deleting for ${formatAge(nowMs - object.sinceMs)}, ${held}`,
         fix,
         commands,
       };
@@ -116,10 +117,16 @@ interface Said {
   message?: string;
 }
 
-/** What holds the object of a Work on its member. */
-function heldOnMember(kind: Kind, conditions: readonly Said[] | undefined): string {
-  const applied = kind.kind === Work.kind ? findCondition(conditions, "Applied") : undefined;
-  return applied?.status === "False" && applied.message ? `${applied.message}.` : "";
+/** What holds the object of a Work on its member, or the Works of a binding on the hub. */
+const HOLDING: ReadonlyMap<string, string> = new Map([
+  [Work.kind, "Applied"],
+  [ResourceBinding.kind, "Dispatched"],
+  [ClusterResourceBinding.kind, "Dispatched"],
+]);
+
+function heldBy(kind: Kind, conditions: readonly Said[] | undefined): string {
+  const condition = findCondition(conditions, HOLDING.get(kind.kind) ?? "");
+  return condition?.status === "False" && condition.message ? `${capitalised(condition.message)}.` : "";
 }
 
 /** Which object a finalizer holds on the member, as for `flotilla get`. */
@@ -141,7 +148,7 @@ function deletingOf(kind: Kind, object: DeepReadonly<KubernetesObject>): Deletin
     status?: { conditions?: readonly Said[] };
   };
   const isNamespace = kind.group === "" && kind.kind === "Namespace";
-  const remaining = isNamespace ? remainingIn(status?.conditions) : heldOnMember(kind, status?.conditions);
+  const remaining = isNamespace ? remainingIn(status?.conditions) : heldBy(kind, status?.conditions);
   const member = clusterNameOf(namespace ?? "") ?? (kind.kind === "ManifestWork" ? namespace : undefined);
   return [
     {

@@ -372,6 +372,19 @@ test("aggregation does not wait for a target whose copy cannot be made", () => {
   expect(aggregatesInMs(failed, [], nowMs)).toBeUndefined();
 });
 
+test("a binding with Works that the hub cannot write is not fully applied, although each Work is", () => {
+  const status = { status: "False" as const, reason: "WorksRejected", message: "", lastTransitionTime: NOW };
+  const unwritten = { ...binding, status: { conditions: [{ type: "Dispatched", ...status }] } };
+  const items = planItems(["paris", "oslo"].map((cluster) => makeWork(cluster, "web").applied("True").build()));
+
+  const planned = planAggregation(unwritten, { items, verdicts: [] }, NOW);
+
+  expect(planned.status?.conditions?.find(({ type }) => type === "FullyApplied")).toMatchObject({
+    status: "False",
+    message: "Not all works are written, see the condition Dispatched for details",
+  });
+});
+
 test("an aggregated status is moved to the latest version of its template", () => {
   const template = {
     apiVersion: "v1",

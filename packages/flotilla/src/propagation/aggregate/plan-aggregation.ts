@@ -9,7 +9,14 @@ import type { DeepReadonly, Json } from "@flotilla/base";
 import { withoutOlderPods } from "../works/pods-since.ts";
 import { targetsOf } from "../bindings/target-clusters.ts";
 import { clusterNameOf, TEMPLATE_GENERATION } from "@flotilla/karmada";
-import { DISPATCHED, INTERPRETED, REPLICAS_LEFT, STALE, STOPPED_REASONS } from "../../flotilla-names.ts";
+import {
+  DISPATCHED,
+  INTERPRETED,
+  REPLICAS_LEFT,
+  STALE,
+  STOPPED_REASONS,
+  WORKS_REJECTED,
+} from "../../flotilla-names.ts";
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
@@ -242,7 +249,9 @@ export function planAggregation(
   const targets = targetsOf(binding.spec).filter(({ name }) => !leftAlone.has(name));
   // A member that is no longer a target may still have a Work that scales it down.
   const applied = new Set(items.filter((item) => item.applied).map(({ clusterName }) => clusterName));
-  const isComplete = targets.every(({ name }) => applied.has(name));
+  const dispatched = findCondition(binding.status?.conditions, DISPATCHED);
+  const isUnwritten = dispatched?.status === "False" && dispatched.reason === WORKS_REJECTED;
+  const isComplete = !isUnwritten && targets.every(({ name }) => applied.has(name));
   const applies = withCondition(
     binding.status?.conditions ?? [],
     isComplete
@@ -256,7 +265,9 @@ export function planAggregation(
           type: "FullyApplied",
           status: "False",
           reason: "FullyAppliedFailed",
-          message: "Failed to apply all works, see status.aggregatedStatus for details",
+          message: isUnwritten
+            ? "Not all works are written, see the condition Dispatched for details"
+            : "Failed to apply all works, see status.aggregatedStatus for details",
         },
     now,
   );

@@ -7,12 +7,11 @@ import { OwnedSetError } from "@flotilla/controller-runtime";
  * transient.
  */
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 413, 422]);
-
 /** A webhook that does not answer, and whose failures are not ignored, rejects every write for as long as it lasts. */
 const WEBHOOK_FAILED = /\bfailed calling webhook\b/;
 
 export function isRefusal(error: unknown): boolean {
-  const causes = error instanceof OwnedSetError ? error.errors : [error];
+  const causes = error instanceof OwnedSetError ? error.failed.map((write) => write.error) : [error];
   return causes.some(
     (cause) =>
       cause instanceof ApiError &&

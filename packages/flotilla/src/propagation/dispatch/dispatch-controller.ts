@@ -38,7 +38,7 @@ import { COMPANIONS_WAIT_MS, LOOK_FOR_COMPANIONS_MS, missingCompanions } from ".
 import { createSharesWait, newlyAsked, staleShares } from "./stale-shares.ts";
 import type { ReleaseOf } from "./release-copies.ts";
 import { planDispatch } from "./plan-dispatch.ts";
-import { failureOf, FOREIGN, overQuota, planDispatched, rejectedWorks } from "./plan-dispatched.ts";
+import { failureOf, FOREIGN, overQuota, planDispatched, undeletedFailure } from "./plan-dispatched.ts";
 import type { DispatchFailure } from "./plan-dispatched.ts";
 import {
   DIVIDED_OVER_FLEET,
@@ -58,6 +58,8 @@ import {
   rolledBackNotice,
   terminatingNotice,
 } from "./render-notices.ts";
+import { createWorksWriter } from "./write-works.ts";
+import type { WorksWriterDependencies } from "./write-works.ts";
 import { overrideChanges } from "../override/changes.ts";
 import type { Rendered } from "../override/renderer.ts";
 
@@ -110,13 +112,7 @@ export interface DispatchDependencies {
   worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   /** Deletes every Work of a binding, including those not yet in an informer. */
   removeWorks(binding: DeepReadonly<ResourceBinding>, signal: AbortSignal): Promise<void>;
-  works: {
-    replace(
-      owner: DeepReadonly<ResourceBinding>,
-      desired: readonly DeepReadonly<Work>[],
-      signal: AbortSignal,
-    ): Promise<{ created: number; updated: number; deleted: number }>;
-  };
+  works: WorksWriterDependencies["works"];
 }
 
 const CONCURRENCY = 64;
@@ -127,16 +123,27 @@ export function createDispatchController(deps: DispatchDependencies): Controller
   const updates = createDispatchEvents(deps.events);
   const timeoutMs = createSharesWait();
   const companions = createSharesWait(COMPANIONS_WAIT_MS);
+  const writer = createWorksWriter({ ...deps, report });
 
   /**
    * If a template cannot be divided, or an override cannot be applied, the Work of that cluster stays unchanged, and
    * the binding reports the reason.
    */
   function report(binding: DeepReadonly<ResourceBinding>, key: ObjectKey, failure: DispatchFailure | undefined): void {
+    if (setDispatched(binding, key, failure)) updates.synced(key, binding, failure);
+    else updates.settled(key, binding, failure);
+  }
+
+  /** Whether the condition changes. */
+  function setDispatched(
+    binding: DeepReadonly<ResourceBinding>,
+    key: ObjectKey,
+    failure: DispatchFailure | undefined,
+  ): boolean {
     const now = formatTime(deps.clock.now());
-    if (planDispatched(binding, failure, now) === binding) return updates.settled(key, binding, failure);
+    if (planDispatched(binding, failure, now) === binding) return false;
     deps.bindingStatus.set(key, "dispatch", (newest) => planDispatched(newest, failure, now));
-    updates.synced(key, binding, failure);
+    return true;
   }
 
   /** What blocks nothing has conditions of its own. */
@@ -149,23 +156,6 @@ export function createDispatchController(deps: DispatchDependencies): Controller
     const now = formatTime(deps.clock.now());
     if (planNotice(binding, type, found, now) !== binding)
       deps.bindingStatus.set(key, type, (newest) => planNotice(newest, type, found, now));
-  }
-
-  /** `failure` is why some copies cannot be made; a Work that is rejected beside them is reported when they can. */
-  async function write(
-    binding: DeepReadonly<ResourceBinding>,
-    key: ObjectKey,
-    { desired, failure }: { desired: readonly DeepReadonly<Work>[]; failure?: DispatchFailure | undefined },
-    signal: AbortSignal,
-  ): ReturnType<DispatchDependencies["works"]["replace"]> {
-    try {
-      return await deps.works.replace(binding, desired, signal);
-    } catch (error) {
-      // Other errors pass, and say nothing about what was reported before.
-      const found = failure ?? (isRefusal(error) ? rejectedWorks(error) : undefined);
-      if (found) report(binding, key, found);
-      throw error;
-    }
   }
 
   return defineController({
@@ -252,8 +242,8 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       }
       if (plan.isHandingOver) {
         // The deletion of the last Work that must be removed enqueues the key again.
-        await write(binding, key, { desired }, signal);
-        return done;
+        const written = await writer.write(binding, key, { works: desired, failure: undefined }, { log, signal });
+        return "changes" in written ? done : { requeueAfterMs: written.retryAfterMs };
       }
       if (plan.indivisible) deps.reportRuleFailure(template, "DivideFailed", plan.indivisible);
       else deps.reportRuleFailure.over(template, "DivideFailed");
@@ -263,9 +253,14 @@ export function createDispatchController(deps: DispatchDependencies): Controller
       notice(binding, key, PODS_FOUND, namedPodsProblem(template, namedPodsOf(binding)));
       notice(binding, key, PODS_ROLLED_BACK, rolledBackNotice(plan.unreturned));
       notice(binding, key, DIVIDED_OVER_FLEET, replacedNotice(await replacedIn(binding, template, deps.interpreter)));
-      const failure = failureOf(failures, plan);
-      const changes = await write(binding, key, { desired, failure }, signal);
-      report(binding, key, failure);
+      const written = await writer.write(
+        binding,
+        key,
+        { works: desired, failure: failureOf(failures, plan) },
+        { log, signal },
+      );
+      if (!("changes" in written)) return { requeueAfterMs: written.retryAfterMs };
+      const { changes } = written;
       if (changes.created + changes.updated + changes.deleted > 0) {
         log.info("works dispatched", { clusters: desired.length, ...changes });
         const described = deps.recorder && describeDispatch(binding, template, works, desired);
@@ -282,12 +277,14 @@ export function createDispatchController(deps: DispatchDependencies): Controller
         await deps.removeWorks(binding, signal);
       } catch (error) {
         updates.notCleaned(key, binding, error);
+        if (isRefusal(error)) setDispatched(binding, key, undeletedFailure(error));
         throw error;
       }
       return done;
     },
 
     forget(key) {
+      writer.forget(key);
       updates.forget(key);
       timeoutMs.forget(idOfKey(key));
       companions.forget(idOfKey(key));

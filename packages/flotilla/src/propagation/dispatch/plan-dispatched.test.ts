@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
-import { OwnedSetError } from "@flotilla/controller-runtime";
 import { InterpretError } from "@flotilla/kubernetes";
 import { makeBinding, makeDeployment } from "@flotilla/testing/builders.ts";
-import { failureOf, planDispatched, rejectedWorks } from "./plan-dispatched.ts";
+import { failureOf, planDispatched } from "./plan-dispatched.ts";
 
 const NOW = "2024-05-01T12:00:00Z";
 const binding = makeBinding(makeDeployment("shop/web").build()).build();
@@ -72,15 +71,4 @@ test("a failed rollback is reported by member, with what the member does instead
       "requested number of new pods (oslo keeps 0 instead of 1): something there changes the partition; " +
       "nothing more is sent until the template, its partition or a rule changes",
   });
-});
-
-test("rejected Works are reported with each reason once", () => {
-  const rejected = (name: string): Error => new Error(`works.work.karmada.io "${name}" is forbidden: change freeze`);
-  const both = new OwnedSetError("works", [rejected("a"), rejected("b")], 3);
-
-  expect(rejectedWorks(rejected("a"))).toEqual({
-    reason: "WorksRejected",
-    message: "the hub rejects its Work: change freeze",
-  });
-  expect(rejectedWorks(both).message).toBe("the hub rejects 2 of its Works: change freeze");
 });

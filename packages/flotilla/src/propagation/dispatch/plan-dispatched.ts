@@ -5,8 +5,9 @@ import type { ResourceBinding } from "@flotilla/karmada";
 import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
-import { OwnedSetError } from "@flotilla/controller-runtime";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
+import type { FailedWrite } from "@flotilla/controller-runtime";
+import { clusterNameOf } from "@flotilla/karmada";
 import { DISPATCHED, WORKS_REJECTED } from "../../flotilla-names.ts";
 import { QUOTA_EXCEEDED } from "../../quota/quota-charge.ts";
 import type { DispatchPlan } from "./plan-dispatch.ts";
@@ -36,17 +37,6 @@ export const FOREIGN: DispatchFailure = {
   reason: "ForeignResource",
   message: "the resource is in another namespace than this binding; nothing is dispatched",
 };
-
-/** An admission policy or webhook of the hub, or its permissions, do not let dispatch write a Work. */
-export function rejectedWorks(error: unknown): DispatchFailure {
-  const errors = error instanceof OwnedSetError ? error.errors : [error];
-  // The name of the Work says nothing to a user.
-  const reasons = new Set(
-    errors.map((each) => messageOf(each).replace(/^works\.work\.karmada\.io "[^"]*" is forbidden: /, "")),
-  );
-  const what = errors.length === 1 ? "its Work" : `${errors.length} of its Works`;
-  return { reason: WORKS_REJECTED, message: `the hub rejects ${what}: ${[...reasons].slice(0, NAMED).join("; ")}` };
-}
 
 /** `refusal` names the quota. What is sent again when it has room is the template of then. */
 export const overQuota = (refusal: string): DispatchFailure => ({
@@ -112,4 +102,35 @@ function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {
     `${waiting} of ${demanded} pods of the rollout wait for ${clusters.slice(0, NAMED).join(", ")}${more}, which ` +
     `currently ${clusters.length === 1 ? "gets" : "get"} no copies`
   );
+}
+
+/** `works.work.karmada.io "web-5d4f" is forbidden: `: users do not know the names of Works. */
+const REJECTED_WORK = /^works\.work\.karmada\.io "[^"]*" is forbidden: /;
+
+/** Works that the hub itself cannot write, by cause, before the copies that cannot be made. */
+export function unwrittenFailure(
+  failed: readonly Pick<FailedWrite, "key" | "verb" | "error">[],
+  { message }: Partial<DispatchFailure> = {},
+): DispatchFailure {
+  const causes = Map.groupBy(failed, ({ verb, error }) =>
+    JSON.stringify([verb === "delete", messageOf(error).replace(REJECTED_WORK, "")]),
+  );
+  const texts = Array.from(causes, ([cause, writes]) => {
+    const [isDelete, why] = JSON.parse(cause) as [boolean, string];
+    const members = writes.map(({ key }) => clusterNameOf(key.namespace ?? "") ?? key.namespace ?? "");
+    return `${listOf(members)}: the hub cannot ${isDelete ? "delete" : "write"} the Work: ${why}`;
+  });
+  const own = `${texts.slice(0, NAMED).join("; ")}; these members keep what they have`;
+  return { reason: WORKS_REJECTED, message: message === undefined ? own : `${own}; ${message}` };
+}
+
+/** Copies stay on members as long as the Works of a deleted binding exist. */
+export const undeletedFailure = (error: unknown): DispatchFailure => ({
+  reason: WORKS_REJECTED,
+  message: `the hub cannot delete the Works: ${messageOf(error).replace(REJECTED_WORK, "")}; members keep their copies`,
+});
+
+function listOf(members: readonly string[]): string {
+  const more = members.length > NAMED ? ` and ${members.length - NAMED} more` : "";
+  return `${members.toSorted().slice(0, NAMED).join(", ")}${more}`;
 }
