@@ -159,7 +159,7 @@ describe("a certificate", () => {
     const certificate = { commonName: "jane", organizations: [], cluster: server.clusterId("hub") };
 
     expect((await authenticator.authenticate({ certificate, cluster: "hub" }))?.name).toBe("jane");
-    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
+    await expect(async () => authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
       status: { code: 401 },
     });
   });
@@ -174,7 +174,7 @@ describe("a certificate", () => {
     await server.removeCluster("paris");
     await server.addCluster("paris", "hub");
 
-    await expect(authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
+    await expect(async () => authenticator.authenticate({ certificate, cluster: "paris" })).rejects.toMatchObject({
       status: { code: 401 },
     });
   });

@@ -18,6 +18,7 @@ import {
 import {
   ConfigMap,
   Deployment,
+  Job,
   Namespace,
   Pod,
   ReplicaSet,
@@ -252,6 +253,25 @@ describe.each(Object.entries(transports))("controllers %s", { timeout: LIMIT_MS 
     // The pipeline's own objects carry no field managers, whichever transport wrote them.
     expect(items.map(({ metadata }) => metadata.managedFields)).toEqual(items.map(() => undefined));
     expect(items.length).toBeGreaterThan(0);
+  });
+
+  test("expiry: a Job that has run on a member is deleted after its time to live", async () => {
+    const { client } = hub;
+    const policy = makePolicy("shop/once").selects("batch/v1", "Job", "once").duplicates(PUSHED).build();
+    await client.create(PropagationPolicy, HUB, policy);
+    const containers = [{ name: "main", image: "once:1" }];
+    await client.create(Job, HUB, {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      metadata: { name: "once", namespace: "shop" },
+      spec: { ttlSecondsAfterFinished: 0, template: { spec: { restartPolicy: "Never", containers } } },
+    });
+    const once = { namespace: "shop", name: "once" };
+
+    await see(Job, { cluster: PUSHED, ...once }, (copy) => copy !== undefined);
+
+    expect(await see(Job, once, (template) => template === undefined)).toBeUndefined();
+    expect(await see(Job, { cluster: PUSHED, ...once }, (copy) => copy === undefined)).toBeUndefined();
   });
 
   test("releases: a template with a strategy gets a FleetRollout", async () => {

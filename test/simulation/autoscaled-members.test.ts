@@ -15,6 +15,11 @@ import { runCommand } from "./run-command.ts";
 const MEMBERS = ["member1", "member2", "member3"];
 const SETTLED_MS = 60_000;
 
+/** Without requests, an autoscaler reports that it cannot compare their load with its target. */
+function withRequests({ spec }: { spec: { template: { spec?: { containers: { resources?: unknown }[] } } } }): void {
+  for (const container of spec.template.spec?.containers ?? []) container.resources = { requests: { cpu: "100m" } };
+}
+
 /** Each member has a share of three, of which its autoscaler keeps one. */
 async function startAutoscaled(): Promise<TestFleet> {
   const fleet = endsWithTest(await startTestFleet({ members: MEMBERS, nodes: 2 }));
@@ -32,8 +37,8 @@ async function startAutoscaled(): Promise<TestFleet> {
       };
     });
   await client.create(PropagationPolicy, "hub", policy.build());
-  await client.create(Deployment, "hub", makeDeployment("shop/web").replicas(9).build());
-  await client.create(CloneSet, "hub", makeCloneSet("shop/game").replicas(9).build());
+  await client.create(Deployment, "hub", makeDeployment("shop/web").replicas(9).with(withRequests).build());
+  await client.create(CloneSet, "hub", makeCloneSet("shop/game").replicas(9).with(withRequests).build());
   for (const scaleTargetRef of [
     { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
     { apiVersion: "apps.kruise.io/v1alpha1", kind: "CloneSet", name: "game" },
