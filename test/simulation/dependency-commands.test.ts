@@ -1,5 +1,6 @@
 /** What commands say about an object that no policy selects, and that workloads take to their members. */
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { messageOf } from "@flotilla/base";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
@@ -13,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.stop());
 
-async function start(): Promise<void> {
+async function start(clusters = ["member1", "member2"]): Promise<void> {
   const { client } = fleet;
   await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   await client.create(
@@ -21,7 +22,7 @@ async function start(): Promise<void> {
     "hub",
     makePolicy("shop/web")
       .selects("apps/v1", "Deployment")
-      .weights({ member1: 1, member2: 1 })
+      .weights(Object.fromEntries(clusters.map((cluster) => [cluster, 1])))
       .with(({ spec }) => (spec.propagateDeps = true))
       .build(),
   );
@@ -71,4 +72,15 @@ test("why names the workload that needs the dependency, and describe and delete 
   const deleted = flotilla("delete", "configmap/settings", "--yes");
   await fleet.run(10_000);
   expect(await deleted).toContain("- ConfigMap shop/settings: on the hub and on member1, member2\n");
+});
+
+test("wait names the workload that an object follows while that has no member", async () => {
+  await start(["nowhere"]);
+
+  const waited = runCommand(fleet, "wait", "configmap/settings", "-n", "shop", "--timeout", "1").catch(messageOf);
+  await fleet.run(5_000);
+
+  expect(await waited).toContain(
+    "ConfigMap shop/settings on hub: it follows Deployment shop/web, which has no member yet: ",
+  );
 });

@@ -174,8 +174,7 @@ test("a wait for an object that does not work fails, and describe names the caus
       world.fleet.run(4_000),
     ]);
     const described = readAll(await world.run("describe", ...targetOf(why, namespace)));
-    // A run that has not ended is as it should be.
-    const isWaiting = why.startsWith("workflow/") || waited.includes("not everything is applied and healthy");
+    const isWaiting = waited.includes("not everything is applied and healthy");
     if (!isWaiting || !cause.test(described)) wrong.push([behaviour, waited, described]);
   }
 

@@ -328,6 +328,18 @@ test("a wait for an object that exists on a member unmanaged names this cause", 
   ]);
 });
 
+test("a wait for a run whose status hides its pods names why they do not start", async () => {
+  const namespace = namespaceOf("a BroadcastJob with a wrong image");
+
+  for (const state of ["healthy", "complete"])
+    await Promise.all([
+      expect(world.run("wait", "broadcastjob/web", "-n", namespace, "--for", state, "--timeout", "1")).rejects.toThrow(
+        "on m1: 0 of 2 pods done, still running (2 pods wait: ImagePullBackOff: image web:broken)",
+      ),
+      world.fleet.run(5_000),
+    ]);
+});
+
 test("a wait that times out names why the pods do not run", async () => {
   const namespace = namespaceOf("a Deployment with a wrong image");
 

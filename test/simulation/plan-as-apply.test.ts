@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ClusterRole, ConfigMap, CustomResourceDefinition, Deployment, Job } from "@flotilla/kubernetes";
+import { ClusterRole, ConfigMap, CustomResourceDefinition, Deployment, Job, Namespace } from "@flotilla/kubernetes";
 import { CloneSet, SidecarSet } from "@flotilla/openkruise";
 import { OverridePolicy, PropagationPolicy, Work } from "@flotilla/karmada";
 import { inVersion } from "@flotilla/apimachinery";
@@ -298,6 +298,36 @@ describe("manifests that need each other", () => {
     const web = await fleet.client.get(CloneSet, { cluster: "member1", namespace: "shop", name: "web" });
     expect(web.spec.replicas).toBe(5);
     expect(readFileSync(file, "utf8")).toContain("kind: Namespace");
+  });
+
+  test("change nothing on members that have the Namespace", async () => {
+    for (const cluster of MEMBERS) await fleet.client.create(Namespace, cluster, shop);
+    const metadata = (): Promise<unknown[]> =>
+      Promise.all(
+        MEMBERS.map(async (cluster) => (await fleet.client.get(Namespace, { cluster, name: "shop" })).metadata),
+      );
+    const before = await metadata();
+
+    const planned = await plan({ ...shop, metadata: { name: "shop", labels: { team: "web" } } });
+    await apply({ ...shop, metadata: { name: "shop", labels: { team: "web" } } });
+    const relabelled = await plan({ ...shop, metadata: { name: "shop", labels: { team: "shop" } } });
+
+    expect(planned.text).toContain(
+      "  Namespace shop: member1, member2, member3 keep the existing namespace as it is\n",
+    );
+    expect(planned.code).toBe(0);
+    expect(relabelled.code).toBe(0);
+    expect(await metadata()).toEqual(before);
+  });
+
+  test("change the labels of a Namespace that the hub has delivered", async () => {
+    await apply(shop);
+    await fleet.run(SETTLED_MS);
+
+    const planned = await plan({ ...shop, metadata: { name: "shop", labels: { team: "web" } } });
+
+    expect(planned.code).toBe(1);
+    expect(planned.text).toContain("member1\n  ~ Namespace shop\n      metadata.labels.team: web (new)\n");
   });
 
   test("are planned with their CRD, in whatever order they are given", async () => {

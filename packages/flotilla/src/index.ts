@@ -65,8 +65,15 @@ export { uncalledWebhookIn } from "./explain/delivery-problem.ts";
 export { autoscalerOf, replicasOf } from "./explain/left-to-autoscaler.ts";
 export { keeperOf, planRetained, planSetLater } from "./explain/plan-retained.ts";
 export { undeliveredProblems } from "./explain/plan-undelivered.ts";
-export { planChanges, planFleet, planNamespaceChanges, rewrittenCopies, worksOf } from "./explain/plan-fleet.ts";
-export type { FleetPlan, MemberChange } from "./explain/plan-fleet.ts";
+export {
+  planChanges,
+  planFleet,
+  planNamespaceChanges,
+  planNamespaces,
+  rewrittenCopies,
+  worksOf,
+} from "./explain/plan-fleet.ts";
+export type { FleetPlan, MemberChange, PlannedWorks } from "./explain/plan-fleet.ts";
 export type { TemplatePlan } from "./explain/plan-template.ts";
 export { releasesOf, SNAPSHOT_KINDS, viewsOf } from "./explain/snapshot.ts";
 export type { FleetSnapshot } from "./explain/snapshot.ts";
@@ -197,6 +204,7 @@ export { planOverrides } from "./propagation/override/plan-overrides.ts";
 export type { AppliedOverride, OverrideInput } from "./propagation/override/plan-overrides.ts";
 export { leavesOnDrain } from "./propagation/failover/plan-cluster-failover.ts";
 export { copiesOf } from "./propagation/bindings/target-clusters.ts";
+export { needOf } from "./propagation/dependencies/references.ts";
 export { isOnlyNeeded } from "./propagation/schedule/plan-patch.ts";
 export { isFinishedRun, runsOnce } from "./propagation/jobs/finished-run.ts";
 export { parseJobRecord } from "./propagation/jobs/job-record.ts";

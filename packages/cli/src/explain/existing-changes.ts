@@ -5,12 +5,13 @@
 import type { Clock } from "@flotilla/base";
 import type { Client } from "@flotilla/client";
 import { mayCollide, planExisting } from "@flotilla/flotilla";
-import type { FleetPlan, MemberChange } from "@flotilla/flotilla";
+import type { MemberChange, PlannedWorks } from "@flotilla/flotilla";
+import { nameMembers } from "../health/name-members.ts";
 import type { PlanChanges } from "./own-changes.ts";
 import { readMemberObjects } from "./read-member-objects.ts";
 
 export async function withExisting(
-  plan: FleetPlan,
+  plan: PlannedWorks,
   planned: PlanChanges,
   deps: { client: Client; clock: Clock; signal: AbortSignal },
 ): Promise<PlanChanges & { notes: string[] }> {
@@ -19,7 +20,7 @@ export async function withExisting(
     planned.changes.filter((change) => mayCollide(plan, change)),
   );
   const notes: string[] = [];
-  /** The changes that do not happen, by the reason. */
+  /** The changes that do not happen, by what the members keep. */
   const idle = new Map<string, MemberChange[]>();
   const problems = [...planned.problems];
   const changes = planned.changes.flatMap((change) => {
@@ -27,16 +28,27 @@ export async function withExisting(
     if (!observed) return [change];
     const ended = planExisting(plan, change, observed);
     if (ended.outcome === "change") return [ended.change];
-    if (ended.outcome === "none") idle.set(ended.note, [...(idle.get(ended.note) ?? []), change]);
+    if (ended.outcome === "none") idle.set(ended.kept, [...(idle.get(ended.kept) ?? []), change]);
     else problems.push({ resource: titleOf(change), message: ended.message });
     return [];
   });
-  for (const [note, left] of idle) notes.push(`${listOf(left)}: ${note}`);
+  for (const [kept, left] of idle) notes.push(...renderIdle(kept, left));
   for (const [cluster, left] of unread)
     notes.push(
       `${cluster}: not checked whether it already has ${listOf(left.changes)} from another owner: ${left.reason}`,
     );
   return { changes, problems, notes };
+}
+
+/** Members that keep the same are named together. */
+function renderIdle(kept: string, changes: readonly MemberChange[]): string[] {
+  const ofMembers = [...Map.groupBy(changes, ({ cluster }) => cluster)];
+  const alike = Map.groupBy(ofMembers, ([, left]) => listOf(left));
+  return Array.from(
+    alike,
+    ([what, members]) =>
+      `${what}: ${nameMembers(members.map(([cluster]) => cluster))} ${members.length === 1 ? "keeps" : "keep"} ${kept}`,
+  );
 }
 
 function listOf([first, ...others]: readonly MemberChange[]): string {

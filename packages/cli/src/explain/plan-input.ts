@@ -14,6 +14,7 @@ import {
   planChanges,
   planFleet,
   planNamespaceChanges,
+  planNamespaces,
   undeliveredProblems,
 } from "@flotilla/flotilla";
 import type { FleetPlan, Interpreter, TemplatePlan } from "@flotilla/flotilla";
@@ -125,16 +126,19 @@ export async function planManifests(
       { ...snapshot, stored: before.snapshot.templates },
       { interpreter, nowMs: clock.now(), locatePods },
     );
-    const namespaces = given.filter(
-      (object) =>
-        object.kind === "Namespace" &&
-        gvkOf(object).group === "" &&
-        !plan.templates.some(
-          ({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name,
-        ),
+    const namespaces = planNamespaces(
+      snapshot,
+      given.filter(
+        (object) =>
+          object.kind === "Namespace" &&
+          gvkOf(object).group === "" &&
+          !plan.templates.some(
+            ({ template }) => template.kind === "Namespace" && template.metadata.name === object.metadata.name,
+          ),
+      ),
     );
     const moved = splitFinishedCopies(
-      [...planChanges(plan, gone), ...planNamespaceChanges(snapshot, namespaces)],
+      [...planChanges(plan, gone), ...planNamespaceChanges(namespaces)],
       [...snapshot.bindings, ...snapshot.clusterBindings],
       without,
     );
@@ -151,7 +155,11 @@ export async function planManifests(
     const standing = await planStanding(before, clock);
     const { note, ...own } = ownChanges(planned, standing, (resource) => titles.has(resource));
     const taints = taintNotes(plan.templates, standing.tainted);
-    const { notes: existing, ...met } = await withExisting(plan, own, { client, clock, signal });
+    const { notes: existing, ...met } = await withExisting({ templates: [...plan.templates, ...namespaces] }, own, {
+      client,
+      clock,
+      signal,
+    });
     const { notes: kept, ...retained } = await withRetained(plan, met, { client, interpreter, clock, signal });
     const { notes: scaled, ...ended } = await withAutoscaled(plan, retained, { client, clock, signal });
     const rooms = await quotaProblems(plan, ended.changes, { client, interpreter, clock, signal });

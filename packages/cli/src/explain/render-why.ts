@@ -170,12 +170,19 @@ function renderMembers({ members, resource }: Read): string[] {
 
 /** The replicas of a kind that runs on every node, such as the parallelism of a BroadcastJob, do not count its pods. */
 function countText(
-  { replicas: asked, autoscaler, status }: DeepReadonly<ExplainedMember>,
+  { replicas: asked, autoscaler, status, applied }: DeepReadonly<ExplainedMember>,
   resource: Read["resource"],
 ): string[] {
   const { kind } = resource;
   const replicas = autoscaler?.replicas ?? asked;
-  const { desired, active, succeeded, failed, matchedPods: matched } = isObject(status) ? status : {};
+  const {
+    desired,
+    active,
+    succeeded,
+    failed,
+    matchedPods: matched,
+    replicas: running,
+  } = isObject(status) ? status : {};
   const numbers = { active, succeeded, failed };
   const pods = Object.entries(numbers).flatMap(([what, count]) =>
     typeof count === "number" && count > 0 ? [`${count} ${what}`] : [],
@@ -186,7 +193,10 @@ function countText(
   if (kind === Pod.kind) return [];
   if (kind === SidecarSet.kind)
     return typeof matched === "number" ? [`matches ${matched} ${matched === 1 ? "pod" : "pods"}`] : [];
-  return replicas === undefined ? [] : [`${replicas} ${replicas === 1 ? "replica" : "replicas"}`];
+  if (replicas === undefined) return [];
+  // A member that has not taken its share has the copy from before.
+  const isOther = applied === false && typeof running === "number" && running !== replicas;
+  return [`${replicas} ${replicas === 1 ? "replica" : "replicas"}${isOther ? ` (runs ${running})` : ""}`];
 }
 
 const REPLICAS = "spec.replicas";

@@ -14,6 +14,7 @@ import {
   copiesOf,
   hasHealthRule,
   heldPods,
+  hidesItsPods,
   isIdleBudget,
   isOnlyNeeded,
   RELEASED,
@@ -25,7 +26,6 @@ import {
 import type { Interpreter } from "@flotilla/flotilla";
 import { ask } from "../members/ask.ts";
 import type { Asking } from "../members/ask.ts";
-import { isLeftByPolicy } from "../health/lost-targets.ts";
 import { readDataReason } from "../members/data-reason.ts";
 import { createDiscovery } from "../members/discovery.ts";
 import type { Discovery } from "../members/discovery.ts";
@@ -37,6 +37,7 @@ import { readOneObject } from "../members/read-objects.ts";
 import { runProgress } from "../members/run-progress.ts";
 import { joinWaiting } from "./join-waiting.ts";
 import { keptReason, withMembersReplicas } from "./members-decide.ts";
+import { whyWithoutMembers } from "./why-without-members.ts";
 import { leftReason, replicasOf, unhealthyOnHub } from "./unhealthy-on-hub.ts";
 import { isOf } from "./is-of-kind.ts";
 
@@ -290,7 +291,7 @@ async function templateProgress(
   );
   const targets = binding ? copiesOf(binding.spec) : [];
   if (!binding || targets.length === 0 || !isScheduled(binding))
-    return [{ cluster: HUB, reason: binding ? unscheduledReason(binding) : "no policy has selected it yet" }];
+    return [{ cluster: HUB, reason: await whyWithoutMembers(resource, binding, client, asking.signal) }];
   const dispatched = findCondition(binding.status?.conditions, "Dispatched");
   if (dispatched?.status === "False" && dispatched.message) return [{ cluster: HUB, reason: dispatched.message }];
   const template = await inVersionOf(binding, resource, client, kinds, asking.signal);
@@ -339,14 +340,6 @@ const isHealthyOnHub = async (template: Template, { health }: Pick<Interpreter, 
 const isScheduled = (binding: DeepReadonly<ResourceBinding>): boolean =>
   isOnlyNeeded(binding) || binding.status?.schedulerObservedGeneration === binding.metadata.generation;
 
-/** The last success says nothing about the generation that is to be scheduled. */
-function unscheduledReason(binding: DeepReadonly<ResourceBinding>): string {
-  if (isLeftByPolicy(binding)) return "no policy selects it any longer";
-  const scheduled = findCondition(binding.status?.conditions, "Scheduled");
-  if (scheduled?.status === "False" && scheduled.message) return scheduled.message;
-  return binding.spec.suspension?.scheduling ? "scheduling is suspended" : "it is not scheduled yet";
-}
-
 /** What the release waits for, or why it failed. A condition about an earlier template is ignored. */
 function unreleasedReason(
   { metadata }: Template,
@@ -382,7 +375,7 @@ async function inVersionOf(
 /** Checks the member's own copy. */
 async function memberReason(
   { template, binding, place }: { template: Template; binding: DeepReadonly<ResourceBinding>; place: Place },
-  { asking, client, interpreter }: WaitTools,
+  { asking, client, interpreter, podCause }: WaitTools,
   discovery: Discovery,
 ): Promise<Standing> {
   const { group, version } = gvkOf(template);
@@ -404,10 +397,20 @@ async function memberReason(
   const hasRule = hasHealthRule(template) || interpreter.ownerOf("isHealthy", template) !== undefined;
   const broken = hasRule ? undefined : whyBroken(copy as unknown as Template)?.message;
   if (broken !== undefined) return { reason: broken };
-  return {
-    ...healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template)),
-    replicas: replicasOf(copy),
-  };
+  const standing = healthReason(copy as unknown as Template, await interpreter.health(copy as unknown as Template));
+  if (standing.left !== undefined && (await hasStuckPods(copy as unknown as Template, place.name, podCause)))
+    return { reason: standing.left };
+  return { ...standing, replicas: replicasOf(copy) };
+}
+
+/** Of a run whose status says nothing about its pods: whether they show a problem that does not pass by itself. */
+async function hasStuckPods(copy: Template, cluster: string, podCause: WaitTools["podCause"]): Promise<boolean> {
+  const ref = copyOf(copy, cluster);
+  return (
+    ref !== undefined &&
+    hidesItsPods(copy, (copy as unknown as JsonObject)["status"]) &&
+    (await podCause(ref, true)) !== undefined
+  );
 }
 
 /** Why the member did not take what the hub sent: it rejected it, or has an object that the hub does not manage. */

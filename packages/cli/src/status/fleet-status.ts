@@ -111,7 +111,7 @@ export interface WorkloadStatus {
   updated?: number | undefined;
   /** Pods of earlier versions: a release is in progress, or a partition holds it. Unset if there are none. */
   outdated?: number | undefined;
-  /** What replaces the numbers, for objects of ManifestWorks that report none. */
+  /** What replaces the numbers: of Pods that have ended, and of objects of ManifestWorks that report none. */
   state?: string | undefined;
   /** The numbers of some members are from their last report: they are not ready, or do not apply their latest copy. */
   stale?: boolean;

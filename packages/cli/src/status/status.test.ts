@@ -886,6 +886,24 @@ describe("as text", () => {
     expect(readyOf("v1", "Pod", { phase: "Running", conditions }, { phase: "Pending" })).toBe(1);
   });
 
+  const endings: Record<string, { phases: string[]; want: string | undefined }> = {
+    "that has succeeded on both members is complete": { phases: ["Succeeded", "Succeeded"], want: "2/2 Complete" },
+    "that has failed on one member has failed": { phases: ["Succeeded", "Failed"], want: "Failed: 1 done, 1 failed" },
+    "that still runs on one member counts ready members": { phases: ["Succeeded", "Running"], want: undefined },
+    "that one member has not reported counts ready members": { phases: ["Succeeded"], want: undefined },
+  };
+  for (const [behaviour, { phases, want }] of Object.entries(endings))
+    test(`a Pod ${behaviour}`, () => {
+      const pod = makeBinding({ apiVersion: "v1", kind: "Pod", metadata: { namespace: "shop", name: "once" } })
+        .targets({ oslo: 1, paris: 1 })
+        .build();
+      pod.status = {
+        aggregatedStatus: phases.map((phase, index) => ({ clusterName: `m${index}`, status: { phase } as never })),
+      };
+
+      expect(summariseWorkload(pod).state).toBe(want);
+    });
+
   test("none is ready of a workload whose status omits the number, and it is not known of another kind", () => {
     expect(readyOf("apps/v1", "Deployment", { replicas: 2 })).toBe(0);
     expect(readyOf("example.com/v1", "Fleet", { readyReplicas: 1 }, { replicas: 1 })).toBe(1);

@@ -29,6 +29,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
     kind: spec.resource.kind,
     desired: isRun ? undefined : (counted?.desired ?? desiredOf(spec)),
     ready: counted?.ready ?? readyOf(spec.resource, statuses),
+    state: stateOfPods(spec, statuses),
     ...releaseOf(spec.resource, statuses),
     stale: isConditionTrue(status?.conditions, "Stale") || undefined,
     run: isRun ? runOf(binding, statuses) : undefined,
@@ -96,10 +97,26 @@ function readyOf(
   statuses: readonly JsonObject[],
 ): number | undefined {
   const id = `${parseApiVersion(apiVersion).group}/${kind}`;
-  if (id === `${Pod.group}/${Pod.kind}`) return statuses.filter(({ conditions }) => isTrue(conditions, "Ready")).length;
+  if (isPod({ apiVersion, kind })) return statuses.filter(({ conditions }) => isTrue(conditions, "Ready")).length;
   return WORKLOADS.has(id) || statuses.length === 0 || statuses.some((status) => "readyReplicas" in status)
     ? sumOf(statuses, "readyReplicas")
     : undefined;
+}
+
+const isPod = ({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): boolean =>
+  kind === Pod.kind && parseApiVersion(apiVersion).group === Pod.group;
+
+/** Of a Pod that has ended on every member; no member reports it as ready, also after a success. */
+function stateOfPods(
+  { resource, clusters = [] }: DeepReadonly<ResourceBinding>["spec"],
+  statuses: readonly JsonObject[],
+): string | undefined {
+  const phases = statuses.map(({ phase }) => phase);
+  if (!isPod(resource) || phases.length === 0 || phases.length < clusters.length) return undefined;
+  const failed = phases.filter((phase) => phase === "Failed").length;
+  const done = phases.filter((phase) => phase === "Succeeded").length;
+  if (failed + done < phases.length) return undefined;
+  return failed === 0 ? `${done}/${phases.length} Complete` : `Failed: ${done} done, ${failed} failed`;
 }
 
 const statusesOf = ({ status }: DeepReadonly<ResourceBinding>): JsonObject[] =>
@@ -206,14 +223,17 @@ function placementOf({ spec, status }: DeepReadonly<ResourceBinding>, isRun: boo
     .join(" ");
 }
 
-/** Where a member that is up to date runs another number, as an autoscaler or a Retain rule may decide. */
+/**
+ * Where a member runs another number and will keep it: one that is up to date, as an autoscaler or a Retain rule may
+ * decide, and one that has not taken its share.
+ */
 function otherReplicas(
   placed: number,
   item: NonNullable<NonNullable<DeepReadonly<ResourceBinding>["status"]>["aggregatedStatus"]>[number] | undefined,
 ): string {
   const runs = isObject(item?.status) ? item.status["replicas"] : undefined;
-  const isSettled = item?.applied === true && item.health === "Healthy";
-  return isSettled && typeof runs === "number" && runs !== placed ? ` (runs ${runs})` : "";
+  const isKept = item?.applied === false || item?.health === "Healthy";
+  return isKept && typeof runs === "number" && runs !== placed ? ` (runs ${runs})` : "";
 }
 
 /** A failed dispatch comes first: the members then still run the previous version. */

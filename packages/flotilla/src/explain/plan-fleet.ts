@@ -140,9 +140,14 @@ export interface MemberChange {
   note?: string;
 }
 
+/** The objects of a plan, with the Works that they have and would get. */
+export interface PlannedWorks {
+  templates: readonly Pick<TemplatePlan, "template" | "works">[];
+}
+
 /** The Works of the changed object on its member: the one that it has now, and the one that it would get. */
 export function worksOf(
-  { templates }: Pick<FleetPlan, "templates">,
+  { templates }: PlannedWorks,
   { cluster, object: { apiVersion, kind, namespace, name } }: MemberChange,
 ): { before?: DeepReadonly<Work>; after?: DeepReadonly<Work> } {
   const id = idOf({ apiVersion, kind, metadata: { namespace, name } });
@@ -249,10 +254,10 @@ function idOfManifest(work: DeepReadonly<Work>): string {
 }
 
 /** Namespaces are propagated to every member automatically, so a new one is a change too. */
-export function planNamespaceChanges(
+export function planNamespaces(
   snapshot: FleetSnapshot,
   namespaces: readonly DeepReadonly<Namespace>[],
-): MemberChange[] {
+): PlannedWorks["templates"] {
   const { render } = viewsOf(snapshot);
   return namespaces.flatMap((namespace) => {
     const plan = planNamespaceWorks(namespace, snapshot.clusters, render);
@@ -260,13 +265,13 @@ export function planNamespaceChanges(
     const names = new Set(plan.works.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`));
     // Every API server adds the finalizer to its namespaces itself, so it is not a difference.
     const { spec: _spec, ...template } = namespace;
-    return compareWorks(
-      snapshot.works.filter((work) => names.has(placeOf(work))),
-      plan.works,
-      template,
-    );
+    const before = snapshot.works.filter((work) => names.has(placeOf(work)));
+    return [{ template, works: { before, after: plan.works } }];
   });
 }
+
+export const planNamespaceChanges = (namespaces: PlannedWorks["templates"]): MemberChange[] =>
+  namespaces.flatMap(({ template, works }) => compareWorks(works.before, works.after, template));
 
 const keyOf = ({ cluster, object }: MemberChange): string =>
   `${cluster} ${object.kind} ${object.namespace ?? ""}/${object.name}`;

@@ -17,6 +17,9 @@ import { manifestOf, optionsFor } from "./plan-work-changes.ts";
 
 type Object = DeepReadonly<KubernetesObject>;
 
+/** `note`: why the member's object stays as it is. */
+type TakenChange = Exclude<ExistingChange, { outcome: "none" }> | { outcome: "none"; note: string };
+
 /** The holder of a work that is not applied yet. */
 const NEW: OwnerReference = {
   apiVersion: "work.open-cluster-management.io/v1",
@@ -31,7 +34,7 @@ export async function planTakenManifest(
   change: MemberChange,
   observed: Object,
   resourceOf: (object: Object) => string | undefined,
-): Promise<ExistingChange> {
+): Promise<TakenChange> {
   const manifest = manifestOf(work, change.object);
   if (!manifest) return { outcome: "change", change };
   const { cluster } = change;
