@@ -1,39 +1,16 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import http from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createFakeClock, silentLog } from "@flotilla/base";
 import { postTo } from "./kubeconfig-post.ts";
+import { createTestFolder, kubeconfigOf, serveAnswers } from "./test-kubeconfig.ts";
 
-async function serve(answer: string): Promise<string> {
-  const server = http.createServer((request, response) => request.resume().on("end", () => response.end(answer)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;
-}
-
-const kubeconfig = (server: string): string =>
-  JSON.stringify({
-    apiVersion: "v1",
-    kind: "Config",
-    clusters: [{ name: "hook", cluster: { server } }],
-    contexts: [{ name: "hook", context: { cluster: "hook", user: "" } }],
-    "current-context": "hook",
-  });
-
-test("calls the server of a changed kubeconfig, and keeps the one before while the file is wrong", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "flotilla-kubeconfig-"));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const file = join(directory, "hook.kubeconfig");
-  await writeFile(file, kubeconfig(await serve("first")));
+/** A followed kubeconfig; every call comes when it is due to be read again. */
+async function follow(kubeconfig: string) {
+  const folder = await createTestFolder();
+  const write = (text: string): Promise<void> => folder.write("hook.kubeconfig", text);
+  await write(kubeconfig);
   const clock = createFakeClock();
   const reloads: string[] = [];
-  const { post } = await postTo(file, {
+  const server = await postTo(folder.path("hook.kubeconfig"), {
     flag: "--hook",
     clock,
     log: silentLog,
@@ -41,15 +18,46 @@ test("calls the server of a changed kubeconfig, and keeps the one before while t
   });
   const call = (): Promise<string> => {
     clock.advance(10_000);
-    return post(Buffer.from("{}"), AbortSignal.timeout(10_000));
+    return server.post(Buffer.from("{}"), AbortSignal.timeout(10_000));
   };
+  return { folder, write, call, reloads, server };
+}
+
+test("calls the server of a changed kubeconfig, and keeps the one before while the file is wrong", async () => {
+  const { write, call, reloads } = await follow(kubeconfigOf(await serveAnswers(() => "first")));
   const answers = [await call()];
 
-  await writeFile(file, kubeconfig(await serve("second")));
+  await write(kubeconfigOf(await serveAnswers(() => "second")));
   answers.push(await call());
-  await writeFile(file, "no: kubeconfig");
+  await write("no: kubeconfig");
   answers.push(await call(), await call());
 
   expect(answers).toEqual(["first", "second", "second", "second"]);
   expect(reloads).toEqual(["success", "failure"]);
+});
+
+test("a retired server answers late calls, with the kubeconfig that it has", async () => {
+  const { write, call, reloads, server } = await follow(kubeconfigOf(await serveAnswers(() => "first")));
+  const answers = [await call()];
+  await write(kubeconfigOf(await serveAnswers(() => "second")));
+
+  server.retire();
+  answers.push(...(await Promise.all([call(), call()])), await call());
+
+  expect(answers).toEqual(Array(4).fill("first"));
+  expect(reloads).toEqual([]);
+});
+
+test("a retired server keeps no connection after a late call", async () => {
+  const closed = Promise.withResolvers<void>();
+  const url = await serveAnswers(({ socket }) => {
+    socket.once("close", () => closed.resolve());
+    return "answered";
+  });
+  const { call, server } = await follow(kubeconfigOf(url));
+
+  server.retire();
+  await call();
+
+  await expect(closed.promise).resolves.toBeUndefined();
 });

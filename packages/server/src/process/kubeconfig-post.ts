@@ -24,7 +24,10 @@ export interface PostDependencies {
 
 export interface KubeconfigServer {
   readonly post: Post;
-  /** It is not called any more: closes its connections. */
+  /**
+   * Another server is called instead: closes its connections when the last call has ended, and no longer reads the kubeconfig.
+   * Calls that come later, of requests that began before, are answered as well; their connection is closed after them.
+   */
   retire(): void;
 }
 
@@ -37,13 +40,16 @@ export async function postTo(
   let target = await readTarget(file);
   let checkedMs = clock.now();
   let problem: string | undefined;
+  let isRetired = false;
 
   async function follow(): Promise<void> {
-    if (clock.now() < checkedMs + CHECK_EVERY_MS) return;
+    if (isRetired || clock.now() < checkedMs + CHECK_EVERY_MS) return;
     checkedMs = clock.now();
     try {
       const next = await readTarget(file);
       problem = undefined;
+      // It may have been retired while the file was read.
+      if (isRetired) return;
       if (next.identity === target.identity) return;
       target.retire();
       target = next;
@@ -62,11 +68,13 @@ export async function postTo(
       await follow();
       return target.post(body, signal);
     },
-    retire: () => target.retire(),
+    retire() {
+      isRetired = true;
+      target.retire();
+    },
   };
 }
 
-/** `retire` closes the connections when no call uses them any more. */
 interface Target extends KubeconfigServer {
   /** Equal for equal kubeconfigs. */
   readonly identity: string;
@@ -80,7 +88,10 @@ async function readTarget(file: string): Promise<Target> {
   let isRetired = false;
   let transport: ReturnType<typeof createHttp2Transport> | undefined;
   const end = (): void => {
-    if (isRetired && calls === 0) void transport?.close();
+    if (!isRetired || calls > 0) return;
+    void transport?.close();
+    // A closed transport rejects every call, and a late call must be answered.
+    transport = undefined;
   };
   return {
     identity: JSON.stringify(connection),
