@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { UnknownKindError, UnreachableError } from "@flotilla/client";
 import { makeWork } from "@flotilla/testing/builders.ts";
 import { failureOf, isReflection, planApplied } from "./plan-applied.ts";
@@ -108,3 +108,37 @@ for (const [behaviour, { before, now, want }] of Object.entries(changes)) {
     expect(isReflection(before, now)).toBe(want);
   });
 }
+
+describe("a Work whose member cannot be asked", () => {
+  const now = "2024-05-01T12:00:00Z";
+  const ofGeneration = (object: typeof work, generation: number): typeof work => ({
+    ...object,
+    metadata: { ...object.metadata, generation },
+  });
+  const delivered = planApplied(ofGeneration(makeWork("paris", "web").build(), 3), undefined, now);
+
+  for (const reason of ["MemberUnreachable", "NoAnswer", "AnswerPending"] as const)
+    test(`stays applied when it has not changed since (${reason})`, () => {
+      expect(planApplied(delivered, { reason, message: "no route" }, now)).toBe(delivered);
+    });
+
+  test("is not applied when it has changed since", () => {
+    const changed = ofGeneration(delivered as typeof work, 4);
+
+    expect(
+      planApplied(changed, { reason: "MemberUnreachable", message: "no route" }, now).status?.conditions,
+    ).toMatchObject([{ type: "Applied", status: "False", reason: "MemberUnreachable" }]);
+  });
+
+  test("has the generation that was delivered, not one that was written meanwhile", () => {
+    const changed = ofGeneration(delivered as typeof work, 4);
+
+    expect(planApplied(changed, undefined, now, 3).status?.conditions).toMatchObject([{ observedGeneration: 3 }]);
+  });
+
+  test("is not applied when the member has rejected it", () => {
+    expect(planApplied(delivered, { reason: "AppliedFailed", message: "no" }, now).status?.conditions).toMatchObject([
+      { status: "False" },
+    ]);
+  });
+});

@@ -79,8 +79,24 @@ function reasonOf(errors: readonly unknown[]): Failure["reason"] {
   return errors.some(mayHaveArrived) ? NO_ANSWER : MEMBER_UNREACHABLE;
 }
 
-export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefined, now: string): DeepReadonly<Work> {
-  const before = findCondition(work.status?.conditions ?? [], "Applied")?.reason;
+/** Reasons that say nothing about the object on the member: the hub could not ask. */
+const UNASKED: ReadonlySet<string> = new Set([MEMBER_UNREACHABLE, NO_ANSWER, ANSWER_PENDING]);
+
+/**
+ * `generation`: the generation of the Work that was delivered. The condition keeps it, so that a Work that is delivered
+ * again without a change, such as by a hub that was restarted, stays applied while its member is unreachable.
+ */
+export function planApplied(
+  work: DeepReadonly<Work>,
+  failure: Failure | undefined,
+  now: string,
+  generation = work.metadata.generation,
+): DeepReadonly<Work> {
+  const applied = findCondition(work.status?.conditions, "Applied");
+  const before = applied?.reason;
+  const isKnown = applied?.status === "True" && applied.observedGeneration !== undefined;
+  if (failure && UNASKED.has(failure.reason) && isKnown && applied.observedGeneration === work.metadata.generation)
+    return work;
   // A later request that did not reach the member does not disprove an earlier one that may have.
   if (failure?.reason === MEMBER_UNREACHABLE && before === NO_ANSWER) return work;
   // An unreachable member is probed periodically; a slow probe is not worth a report.
@@ -93,6 +109,7 @@ export function planApplied(work: DeepReadonly<Work>, failure: Failure | undefin
           status: "True",
           reason: "AppliedSuccessful",
           message: "Manifest has been successfully applied",
+          observedGeneration: generation,
         }
       : { type: "Applied", status: "False", ...failure },
     now,
@@ -184,11 +201,17 @@ export function planReleaseLeft(work: DeepReadonly<Work>, kept: string | undefin
 /** The conditions that execute writes. */
 const OWN_CONDITIONS = ["Applied", "Dispatching", "Managed", DRIFTED, REPLICAS_LEFT, RELEASE_LEFT];
 
-/** Whether only the parts of the status changed that reflect writes: they do not affect what is applied. */
+/**
+ * Whether only the parts of the status changed that reflect writes, or the generation that was applied: they do not
+ * affect what is applied.
+ */
 export function isReflection(before: DeepReadonly<Work> | undefined, now: DeepReadonly<Work>): boolean {
   if (!before || !isStatusChange(before, now)) return false;
   const own = ({ status }: DeepReadonly<Work>): unknown[] =>
-    OWN_CONDITIONS.map((type) => findCondition(status?.conditions, type) ?? null);
+    OWN_CONDITIONS.map((type) => {
+      const condition = findCondition(status?.conditions, type);
+      return condition ? { ...condition, observedGeneration: null } : null;
+    });
   return equalJson(own(before), own(now));
 }
 

@@ -69,7 +69,8 @@ export function createWorkReports({ hub, status, events, recorder }: WorkReports
       if (planApplied(work, failure, now) === work) return;
       // Reflect will report the applied object shortly; a success waits for that, a failure does not.
       const timing = failure === undefined ? { debounceMs: PROGRESS_DEBOUNCE_MS } : {};
-      status.set(key, "execute", (newest) => planApplied(newest, failure, now), timing);
+      const { generation } = work.metadata;
+      status.set(key, "execute", (newest) => planApplied(newest, failure, now, generation), timing);
       const { namespace = "", name } = work.metadata;
       const cluster = clusterNameOf(namespace) ?? "";
       if (failure?.reason === TERMINATING)
