@@ -6,6 +6,7 @@ import {
   cronJob,
   custom,
   definition,
+  denies,
   deployment,
   freeze,
   object,
@@ -276,6 +277,33 @@ export const brokenDelivery: Record<string, Broken> = {
     },
     cause: /[tT]he hub cannot delete the Works: ValidatingAdmissionPolicy 'freeze-b\d+'/,
     only: ["status", "doctor"],
+  },
+  "a placement that a policy of the hub denies": {
+    hub: (ns) => [
+      ...denies(ns, {
+        resources: { apiGroups: ["work.karmada.io"], resources: ["resourcebindings"] },
+        operations: ["UPDATE"],
+        expression: `request.namespace != '${ns}' || !has(object.spec.clusters) || size(object.spec.clusters) == 0`,
+        message: "placement freeze",
+      }),
+      deployment(ns),
+      policy(ns, "Deployment"),
+    ],
+    cause: /the hub cannot write the placement: ValidatingAdmissionPolicy 'freeze-b\d+'/,
+  },
+  "a status that a policy of the hub denies": {
+    hub: (ns) => [
+      ...denies(ns, {
+        resources: { apiGroups: ["apps"], resources: ["deployments/status"] },
+        operations: ["UPDATE"],
+        expression: `request.namespace != '${ns}'`,
+        message: "status freeze",
+      }),
+      deployment(ns),
+      policy(ns, "Deployment"),
+    ],
+    cause: /status freeze/,
+    only: ["status", "why"],
   },
   "nodes that are lost": {
     hub: (ns) => [deployment(ns), policy(ns, "Deployment", { clusters: ["lost"] })],

@@ -1,6 +1,6 @@
 /** Open Cluster Management's kinds. */
 import type { Broken } from "./health-fleet.ts";
-import { broadcastJob, cronJob, deployment, env, job, manifestWork, object } from "./health-manifests.ts";
+import { broadcastJob, cronJob, denies, deployment, env, job, manifestWork, object } from "./health-manifests.ts";
 
 export const brokenOcm: Record<string, Broken> = {
   "a ManifestWork with a wrong image": {
@@ -112,6 +112,38 @@ export const brokenOcm: Record<string, Broken> = {
     why: "manifestworkreplicaset/web",
     doctorAbout: /ManifestWork m1\/web\b/,
     cause: /2 pods wait on m1: CrashLoopBackOff: container main exited with code 1/,
+  },
+  "a ManifestWorkReplicaSet whose work the hub denies for one of its clusters": {
+    hub: (ns) => [
+      ...denies(ns, {
+        resources: { apiGroups: ["work.open-cluster-management.io"], resources: ["manifestworks"] },
+        operations: ["CREATE", "UPDATE"],
+        expression: `request.namespace != 'm1' || object.metadata.name != 'set-${ns}'`,
+        message: "change freeze on m1",
+      }),
+      object("cluster.open-cluster-management.io/v1beta2", "ManagedClusterSetBinding", ns, "default", {
+        spec: { clusterSet: "default" },
+      }),
+      object("cluster.open-cluster-management.io/v1beta1", "Placement", ns, "web", {
+        spec: {
+          predicates: [
+            {
+              requiredClusterSelector: {
+                celSelector: { celExpressions: ['managedCluster.metadata.name in ["m1", "m2"]'] },
+              },
+            },
+          ],
+        },
+      }),
+      object("work.open-cluster-management.io/v1alpha1", "ManifestWorkReplicaSet", ns, `set-${ns}`, {
+        spec: {
+          manifestWorkTemplate: { workload: { manifests: [object("v1", "Namespace", "", `${ns}-pods`)] } },
+          placementRefs: [{ name: "web" }],
+        },
+      }),
+    ],
+    cause: /the hub cannot write the ManifestWork of m1: ValidatingAdmissionPolicy 'freeze-b\d+'/,
+    only: ["status", "doctor"],
   },
   "a ManifestWork whose BroadcastJob has a wrong image": {
     hub: (ns) => [manifestWork("m1", ns, object("v1", "Namespace", "", ns), broadcastJob(ns, { image: "web:broken" }))],

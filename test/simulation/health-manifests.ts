@@ -262,29 +262,32 @@ export const ephemeral = (image: string): JsonObject => ({
 });
 
 /** Admission of the hub that denies the Works of the bindings of a namespace, for a member: to write, or to delete them. */
-export const freeze = (namespace: string, member: string, subject: "object" | "oldObject" = "object"): Manifest[] => [
+export const freeze = (namespace: string, member: string, subject: "object" | "oldObject" = "object"): Manifest[] =>
+  denies(namespace, {
+    resources: { apiGroups: ["work.karmada.io"], resources: ["works"] },
+    operations: subject === "object" ? ["CREATE", "UPDATE"] : ["DELETE"],
+    expression:
+      `request.namespace != 'karmada-es-${member}' || !has(${subject}.metadata.annotations) || ` +
+      `!('${BINDING_NAMESPACE}' in ${subject}.metadata.annotations) || ` +
+      `${subject}.metadata.annotations['${BINDING_NAMESPACE}'] != '${namespace}'`,
+    message: `change freeze on ${member}`,
+  });
+
+/** Admission of the hub that denies what the expression does not allow. */
+export const denies = (
+  namespace: string,
+  {
+    resources,
+    operations,
+    expression,
+    message,
+  }: { resources: JsonObject; operations: string[]; expression: string; message: string },
+): Manifest[] => [
   object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "", `freeze-${namespace}`, {
     spec: {
       failurePolicy: "Fail",
-      matchConstraints: {
-        resourceRules: [
-          {
-            apiGroups: ["work.karmada.io"],
-            apiVersions: ["*"],
-            operations: subject === "object" ? ["CREATE", "UPDATE"] : ["DELETE"],
-            resources: ["works"],
-          },
-        ],
-      },
-      validations: [
-        {
-          expression:
-            `request.namespace != 'karmada-es-${member}' || !has(${subject}.metadata.annotations) || ` +
-            `!('${BINDING_NAMESPACE}' in ${subject}.metadata.annotations) || ` +
-            `${subject}.metadata.annotations['${BINDING_NAMESPACE}'] != '${namespace}'`,
-          message: `change freeze on ${member}`,
-        },
-      ],
+      matchConstraints: { resourceRules: [{ apiVersions: ["*"], operations, ...resources }] },
+      validations: [{ expression, message }],
     },
   }),
   object("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", `freeze-${namespace}`, {

@@ -6,10 +6,11 @@
  * itself; without one, a conflict costs a read.
  */
 import { channel } from "node:diagnostics_channel";
-import { isConflict, isInvalid, isNotFound } from "@flotilla/apimachinery";
+import { isConflict, isNotFound } from "@flotilla/apimachinery";
 import type { ApiError, Kind, KubernetesObject } from "@flotilla/apimachinery";
 import { equalJson, messageOf, type Clock, type DeepReadonly, type Log, type Timer } from "@flotilla/base";
 import { find, type Client, type ObjectKey } from "@flotilla/client";
+import { isRejectedWrite } from "./rejected-write.ts";
 import type { Lister } from "./runtime-controller.ts";
 import { idOfKey, keyOf } from "./define-controller.ts";
 import { isStatusChange } from "./status-change.ts";
@@ -150,8 +151,8 @@ export function createStatusWriter<T extends KubernetesObject>(options: StatusWr
         log.warn("status not written, will retry", { kind: kind.kind, key: id, error: messageOf(error) });
       }
       const isDue = clock.now() - (pending.reportedAt ?? -Infinity) >= REPORT_AGAIN_MS;
-      const object = isDue && isInvalid(error) ? lister.get(pending.key) : undefined;
-      if (object && isInvalid(error)) {
+      const object = isDue && isRejectedWrite(error) ? lister.get(pending.key) : undefined;
+      if (object && isRejectedWrite(error)) {
         pending.reportedAt = clock.now();
         options.onRejected?.(object, error);
       }

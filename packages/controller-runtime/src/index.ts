@@ -18,6 +18,7 @@ export { createManager } from "./manager.ts";
 export type { Manager } from "./manager.ts";
 export { unlessChanged } from "./optimistic.ts";
 export { OwnedSetError, createOwnedSet } from "./owned-set.ts";
+export { isRejectedWrite, rejectionOf } from "./rejected-write.ts";
 export type { FailedWrite } from "./owned-set.ts";
 export type { OwnedSet } from "./owned-set.ts";
 export { isLater } from "./resource-version.ts";

@@ -42,9 +42,12 @@ const recentMs = (reason: string): number => (SILENT_FAILURES.includes(reason) ?
 /** Lists the events with one reason. */
 type ListEvents = (fieldSelector: string) => Promise<readonly DeepReadonly<Event>[]>;
 
-/** Whether a failure is one of a rule or webhook of a user: its message names it then. */
+/**
+ * Whether a failure is one of a rule or interpreter webhook of a user: its message names it then. The API server quotes
+ * the names of admission webhooks.
+ */
 export const isOfUsersRule = (message: string): boolean =>
-  customizationIn(message) !== undefined || /\bwebhook [^\s:]/i.test(message);
+  customizationIn(message) !== undefined || /\bwebhook [^\s:"]/i.test(message);
 
 const STATUS_RETRIED =
   "no rule of yours is involved: the hub retries the write of the status; if the message stays, check what it names";

@@ -23,6 +23,7 @@ import { whyAway } from "../propagation/members/member-away.ts";
 import { CONDITION_TAINTS, inertTaint } from "../propagation/admission/inert-taints.ts";
 import { namesWithoutMember, unjoinedClusters } from "../propagation/admission/policy-targets.ts";
 import { unservingMembers, unservingText } from "../propagation/admission/unserving-members.ts";
+import { PLACEMENT_REJECTED } from "../propagation/schedule/plan-schedule.ts";
 import { formatTaint, noExecuteTaints, toleratesTaint } from "../propagation/schedule/tolerations.ts";
 
 /** Suggested fixes when a scheduler plugin excludes a cluster. */
@@ -197,6 +198,10 @@ function fixForUnschedulable({ kept, rejected }: NonNullable<Explanation["decisi
 
 function bindingProblems({ metadata, spec, status }: Binding, isUncopied: boolean): Problem[] {
   const problems: Problem[] = [];
+  const scheduled = findCondition(status?.conditions, "Scheduled");
+  // The planners, which write nothing, find clusters.
+  if (scheduled?.status === "False" && scheduled.message?.startsWith(PLACEMENT_REJECTED))
+    problems.push({ what: scheduled.message, try: fixForHubRejection(scheduled.message) });
   const dispatched = findCondition(status?.conditions ?? [], "Dispatched");
   if (dispatched?.status === "False" && dispatched.reason === "RolloutHeld")
     problems.push({

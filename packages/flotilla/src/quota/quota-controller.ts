@@ -87,6 +87,8 @@ export function createQuotaController(deps: QuotaDependencies): Controller<Objec
         await works.replace(key, quota ? planQuotaWorks(quota, members) : [], signal);
       } catch (error) {
         if (quota) events.record(hub, quota, { type: "Warning", reason: "SyncWorkFailed", message: messageOf(error) });
+        // What the namespace uses is counted whether or not each member has its ResourceQuota.
+        if (quota && !quota.metadata.deletionTimestamp) await writeStatus(quota, key, signal);
         throw error;
       }
       if (quota && !quota.metadata.deletionTimestamp) return writeStatus(quota, key, signal);

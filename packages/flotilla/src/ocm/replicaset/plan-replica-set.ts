@@ -36,11 +36,14 @@ export interface ReplicaSetInput {
   /** Why what the cluster last reported may have changed since. */
   whyAway?(cluster: string): string | undefined;
   works: readonly Work[];
+  /** Why the hub could not write the work of a cluster just now. */
+  unwritten?: ReadonlyMap<string, string>;
   nowMs: number;
   now: string;
 }
 
 const DEFAULT_STRATEGY = { type: "All" } as const;
+const NONE: ReadonlyMap<string, string> = new Map();
 const NOTHING: ManifestWorkReplicaSetSummary = {
   total: 0,
   desiredTotal: 0,
@@ -52,7 +55,7 @@ const NOTHING: ManifestWorkReplicaSetSummary = {
 };
 
 export function planReplicaSet(set: ReplicaSet, input: ReplicaSetInput): ReplicaSetPlan {
-  const { decidedOf, isTaken, whyAway, works, nowMs, now } = input;
+  const { decidedOf, isTaken, whyAway, works, unwritten = NONE, nowMs, now } = input;
   const conditionsWith = (...next: NextCondition[]): Conditions =>
     next.reduce<Conditions>(
       (all, condition) => withCondition(all, { ...condition, observedGeneration: set.metadata.generation ?? 0 }, now),
@@ -100,7 +103,7 @@ export function planReplicaSet(set: ReplicaSet, input: ReplicaSetInput): Replica
     for (const { cluster, state } of rollout?.toRollout ?? []) {
       if (state !== "ToApply" || present.has(cluster) || leaving.has(cluster)) continue;
       plan.writes.push(workFor(set, name, cluster, keptWorks.get(cluster), isTaken));
-      present.add(cluster);
+      if (!unwritten.has(cluster)) present.add(cluster);
       started.add(cluster);
     }
     plan.writes.push(
@@ -122,7 +125,7 @@ export function planReplicaSet(set: ReplicaSet, input: ReplicaSetInput): Replica
   const summary = sumOf(summaries.map((each) => each.summary));
   const conditions = conditionsWith(
     verified(summary, problems),
-    rolledOut(selected, succeeded, stopped),
+    rolledOut(selected, succeeded, [...unwrittenText(unwritten), ...stoppedText(stopped)]),
     applied(summary),
     ...staleness(set, away),
   );
@@ -261,15 +264,26 @@ function staleness({ status }: ReplicaSet, away: readonly string[]): NextConditi
     : [];
 }
 
-/** OCM does not report when too many clusters failed. */
-function rolledOut(selected: number, succeeded: number, stopped: readonly string[]): NextCondition {
-  if (selected === succeeded) return yes("PlacementRolledOut", "Complete");
-  return no(
-    "PlacementRolledOut",
-    "Progressing",
-    stopped.length > 0
-      ? `no more clusters are started, because more failed than maxFailures allows: ${stopped.join(", ")}`
-      : "",
+/** OCM does not report when too many clusters failed, or the hub rejects a work. */
+function rolledOut(selected: number, succeeded: number, reasons: readonly string[]): NextCondition {
+  if (selected === succeeded && reasons.length === 0) return yes("PlacementRolledOut", "Complete");
+  return no("PlacementRolledOut", "Progressing", reasons.join("; "));
+}
+
+const stoppedText = (stopped: readonly string[]): string[] =>
+  stopped.length > 0
+    ? [`no more clusters are started, because more failed than maxFailures allows: ${stopped.join(", ")}`]
+    : [];
+
+/** The clusters with the same cause together. */
+function unwrittenText(unwritten: ReadonlyMap<string, string>): string[] {
+  return Array.from(
+    Map.groupBy(unwritten, ([, cause]) => cause),
+    ([cause, of]) => {
+      const clusters = of.map(([cluster]) => cluster).toSorted();
+      const more = clusters.length > MAX_AWAY ? ` and ${clusters.length - MAX_AWAY} more` : "";
+      return `the hub cannot write the ManifestWork of ${clusters.slice(0, MAX_AWAY).join(", ")}${more}: ${cause}`;
+    },
   );
 }
 

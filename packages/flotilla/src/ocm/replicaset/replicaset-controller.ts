@@ -20,7 +20,15 @@ import { findCondition } from "@flotilla/apimachinery";
 import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { defineController, done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import {
+  defineController,
+  done,
+  isRejectedWrite,
+  keyOf,
+  rejectionOf,
+  unlessChanged,
+  watch,
+} from "@flotilla/controller-runtime";
 import type { Controller, Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { ownerValue } from "./child-works.ts";
 import { decidedBy, type Verdict } from "./decided.ts";
@@ -44,6 +52,8 @@ const BY_PLACEMENT = "decidedBy";
 const BY_REFERENCE = "placementRef";
 /** A set that waits for its works to be deleted receives an event for each; this is a fallback for missing events. */
 const RECHECK_MS = 60_000;
+/** How soon a work that the hub's admission rejects is tried again. */
+const REJECTED_RETRY_MS = 10_000;
 
 export function createReplicaSetController(deps: ReplicaSetDependencies): Controller<ObjectKey> {
   const { hub, informers, client, recorder, clock } = deps;
@@ -100,6 +110,26 @@ export function createReplicaSetController(deps: ReplicaSetDependencies): Contro
     );
   }
 
+  /** Attempts every step. Returns why the hub rejects the works of clusters; other errors may be transient. */
+  async function carryOut(
+    { writes, deletes }: ReplicaSetPlan,
+    owner: string,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
+    const rejected = new Map<string, string>();
+    const attempt = async ({ metadata }: Work, step: Promise<void>): Promise<void> => {
+      try {
+        await step;
+      } catch (error) {
+        if (!isRejectedWrite(error)) throw error;
+        rejected.set(metadata.namespace ?? "", rejectionOf(error));
+      }
+    };
+    for (const work of deletes) await attempt(work, remove(work, signal));
+    for (const work of writes) await attempt(work, write(work, owner, signal));
+    return rejected;
+  }
+
   function recordStep(set: DeepReadonly<ManifestWorkReplicaSet>, { writes, deletes, status }: ReplicaSetPlan): void {
     const namesOf = (some: readonly Work[]): string[] => some.map(({ metadata }) => metadata.namespace ?? "");
     const rolledOut = findCondition(status.conditions, "PlacementRolledOut");
@@ -142,26 +172,29 @@ export function createReplicaSetController(deps: ReplicaSetDependencies): Contro
       const { namespace = "" } = set.metadata;
       const owner = ownerValue(set);
       const nowMs = clock.now();
-      const plan = planReplicaSet(set, {
-        decidedOf: (name) => decidedOf(namespace, name),
-        isTaken(cluster, name) {
+      const input = {
+        decidedOf: (name: string) => decidedOf(namespace, name),
+        isTaken(cluster: string, name: string) {
           const work = works.get({ cluster: hub, namespace: cluster, name });
           return work !== undefined && !isOwn(work, owner);
         },
-        whyAway: (name) => whyUnavailable(clusters.get({ cluster: hub, name })),
+        whyAway: (name: string) => whyUnavailable(clusters.get({ cluster: hub, name })),
         works: works.by(BY_OWNER, owner),
         nowMs,
         now: formatTime(nowMs),
-      });
-      for (const work of plan.deletes) await remove(work, signal);
-      for (const work of plan.writes) await write(work, owner, signal);
-      if (plan.writes.length + plan.deletes.length > 0) recordStep(set, plan);
-      if (!equalJson(set.status, plan.status))
-        await client.patch(ManifestWorkReplicaSet, key, { status: plan.status } as unknown as Json, {
+      };
+      const plan = planReplicaSet(set, input);
+      const unwritten = await carryOut(plan, owner, signal);
+      if (plan.writes.length + plan.deletes.length > unwritten.size) recordStep(set, plan);
+      const { status } = unwritten.size > 0 ? planReplicaSet(set, { ...input, unwritten }) : plan;
+      if (!equalJson(set.status, status))
+        await client.patch(ManifestWorkReplicaSet, key, { status } as unknown as Json, {
           type: "merge",
           subresource: "status",
           signal,
         });
+      // Nothing of the set changes when the hub's admission does.
+      if (unwritten.size > 0) return { requeueAfterMs: Math.min(REJECTED_RETRY_MS, plan.recheckAfterMs ?? Infinity) };
       return plan.recheckAfterMs === undefined ? done : { requeueAfterMs: plan.recheckAfterMs };
     },
 

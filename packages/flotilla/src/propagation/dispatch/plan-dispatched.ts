@@ -6,6 +6,7 @@ import { messageOf, type DeepReadonly } from "@flotilla/base";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { FailedRollback, HeldRollout } from "@flotilla/openkruise";
 import { findCondition, withCondition } from "@flotilla/apimachinery";
+import { rejectionOf } from "@flotilla/controller-runtime";
 import type { FailedWrite } from "@flotilla/controller-runtime";
 import { clusterNameOf } from "@flotilla/karmada";
 import { DISPATCHED, WORKS_REJECTED } from "../../flotilla-names.ts";
@@ -104,17 +105,12 @@ function renderHeld({ demanded, waiting, clusters }: HeldRollout): string {
   );
 }
 
-/** `works.work.karmada.io "web-5d4f" is forbidden: `: users do not know the names of Works. */
-const REJECTED_WORK = /^works\.work\.karmada\.io "[^"]*" is forbidden: /;
-
 /** Works that the hub itself cannot write, by cause, before the copies that cannot be made. */
 export function unwrittenFailure(
   failed: readonly Pick<FailedWrite, "key" | "verb" | "error">[],
   { message }: Partial<DispatchFailure> = {},
 ): DispatchFailure {
-  const causes = Map.groupBy(failed, ({ verb, error }) =>
-    JSON.stringify([verb === "delete", messageOf(error).replace(REJECTED_WORK, "")]),
-  );
+  const causes = Map.groupBy(failed, ({ verb, error }) => JSON.stringify([verb === "delete", rejectionOf(error)]));
   const texts = Array.from(causes, ([cause, writes]) => {
     const [isDelete, why] = JSON.parse(cause) as [boolean, string];
     const members = writes.map(({ key }) => clusterNameOf(key.namespace ?? "") ?? key.namespace ?? "");
@@ -127,7 +123,7 @@ export function unwrittenFailure(
 /** Copies stay on members as long as the Works of a deleted binding exist. */
 export const undeletedFailure = (error: unknown): DispatchFailure => ({
   reason: WORKS_REJECTED,
-  message: `the hub cannot delete the Works: ${messageOf(error).replace(REJECTED_WORK, "")}; members keep their copies`,
+  message: `the hub cannot delete the Works: ${rejectionOf(error)}; members keep their copies`,
 });
 
 function listOf(members: readonly string[]): string {

@@ -109,7 +109,7 @@ for (const [behaviour, { before, now, want }] of Object.entries(changes)) {
   });
 }
 
-describe("a Work whose member cannot be asked", () => {
+describe("a Work whose member is unreachable", () => {
   const now = "2024-05-01T12:00:00Z";
   const ofGeneration = (object: typeof work, generation: number): typeof work => ({
     ...object,

@@ -117,6 +117,18 @@ export function refusedByQuota(
   };
 }
 
+/** How the message of such a decision starts. */
+export const PLACEMENT_REJECTED = "the hub cannot write the placement";
+
+/** The hub's own API server does not store the placement; every cluster stays as it was. */
+export function refusedByHub(
+  { verdicts, failedTerms }: Extract<SchedulePlan, { outcome: "scheduled" }>,
+  cause: string,
+): SchedulePlan {
+  const message = `${PLACEMENT_REJECTED}: ${cause}`;
+  return { outcome: "unschedulable", reason: "SchedulerError", message, verdicts, failedTerms };
+}
+
 /** A finished run stays where it ran; a member that leaves the fleet is not replaced. */
 function keepFinished({ spec: { clusters = [] } }: BindingView, fleet: Fleet): SchedulePlan {
   const staying = clusters.filter(({ name }) => fleet.isStaying(name));

@@ -12,12 +12,13 @@ import { equalJson, formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly, Json } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { SCHEDULED_TIMING } from "../../delivery/status-timing.ts";
-import { defineController, done, idOfKey, keyOf, watch } from "@flotilla/controller-runtime";
+import { defineController, done, idOfKey, keyOf, rejectionOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Lister, StatusWriter } from "@flotilla/controller-runtime";
 import { hasGrown } from "../estimate/index.ts";
 import type { PipelineMeter } from "../meter.ts";
 import { quotaRejection } from "../../quota/quota-enforcement.ts";
 import { hasMoreRoom } from "../../quota/quota-room.ts";
+import { isRefusal } from "../bindings/refusal.ts";
 import { resourceOf } from "../bindings/resource-of.ts";
 import type { DecisionRecorder } from "../../decisions/decision-recorder.ts";
 import { createDecisions } from "./decisions.ts";
@@ -26,7 +27,7 @@ import { createFleet, readCluster, updateFleet, type Fleet } from "./fleet-view.
 import { scheduleType } from "./needs-scheduling.ts";
 import { planEvents, planReported, reportedBy, type Reported } from "./plan-events.ts";
 import { isToBeScheduled, planPatch } from "./plan-patch.ts";
-import { planSchedule, refusedByQuota, type SchedulePlan } from "./plan-schedule.ts";
+import { planSchedule, refusedByHub, refusedByQuota, type SchedulePlan } from "./plan-schedule.ts";
 import { planScheduled } from "./plan-scheduled.ts";
 import type { ScheduleOptions } from "./schedule-cycle.ts";
 import type { WorkloadGroups } from "./workload-groups.ts";
@@ -50,6 +51,8 @@ export interface ScheduleDependencies {
 }
 
 const CONCURRENCY = 64;
+/** How soon a placement that the hub's admission rejects is tried again. */
+const REJECTED_RETRY_MS = 10_000;
 const CONTROLLER = "schedule";
 
 export function createScheduleController({
@@ -178,12 +181,14 @@ export function createScheduleController({
       });
       let change = planPatch(binding, plan);
       let scheduled = binding;
+      let isRejected = false;
       try {
         if (change) scheduled = await carryOut(binding, key, plan, change, signal);
       } catch (error) {
         const message = quotaRejection(error);
-        if (message === undefined || plan.outcome !== "scheduled") throw error;
-        plan = refusedByQuota(plan, message);
+        isRejected = message === undefined && isRefusal(error);
+        if ((message === undefined && !isRejected) || plan.outcome !== "scheduled") throw error;
+        plan = message === undefined ? refusedByHub(plan, rejectionOf(error)) : refusedByQuota(plan, message);
         change = undefined;
       }
       if (change) {
@@ -203,6 +208,8 @@ export function createScheduleController({
         planScheduled(newest, plan, scheduled.metadata.generation ?? 0, now);
       if (outcome(scheduled) !== scheduled)
         bindingStatus.set(key, "schedule", outcome, isUrgent(scheduled, plan) ? {} : SCHEDULED_TIMING);
+      // Nothing of the binding or the fleet changes when the hub's admission does.
+      if (isRejected) return { requeueAfterMs: REJECTED_RETRY_MS };
       return decisions.keep(id, key, scheduled, plan, fleetGeneration, nowMs);
     },
 
