@@ -8,6 +8,7 @@ import { parseYaml } from "@flotilla/apimachinery";
 import { makeCloneSet, makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { SETTLED_MS, startAdoptionFleet } from "./adoption-fleet.ts";
 import type { AdoptionFleet } from "./adoption-fleet.ts";
+import { runCommand } from "./run-command.ts";
 
 let fleet: AdoptionFleet;
 beforeEach(async () => {
@@ -228,7 +229,12 @@ describe("a second run", () => {
     expect((await fleet.client.list(Work, { cluster: "hub" })).resourceVersion).toBe(works);
   });
 
-  for (const step of ["waiting for the hub", "waiting for the members"]) {
+  const steps = {
+    "waiting for the hub":
+      /aborted; no member was changed\. On the hub remain Deployment shop\/web, PropagationPolicy \S+; /,
+    "waiting for the members": "aborted",
+  };
+  for (const [step, want] of Object.entries(steps)) {
     test(`continues where the first was interrupted, after it was ${step}`, async () => {
       await fleet.create("member1", deployment(2));
       await fleet.create("member2", deployment(1));
@@ -241,7 +247,7 @@ describe("a second run", () => {
           signal: stopping.signal,
           onProgress: (text) => text.startsWith(step) && stopping.abort(),
         }),
-      ).rejects.toThrow("aborted");
+      ).rejects.toThrow(want);
       expect(await fleet.running()).toEqual(before);
       await fleet.adopt(["deployment", "web", ...BOTH]);
 
@@ -266,7 +272,7 @@ describe("a second run", () => {
         signal: stopping.signal,
         onProgress: (text) => text.startsWith("waiting for the hub") && stopping.abort(),
       }),
-    ).rejects.toThrow("aborted");
+    ).rejects.toThrow(/aborted.*; no member was changed\. On the hub remain .*Deployment shop\/web/);
     await fleet.client.deleteCollection(PropagationPolicy, { cluster: "hub", namespace: "shop" });
     await fleet.run(SETTLED_MS);
 
@@ -338,12 +344,11 @@ test("an object that changes between the plan and the final check is left alone"
   };
 
   await expect(fleet.adopt(["deployment", "web", "--from", "member1"], { onProgress: scale })).rejects.toThrow(
-    "on member1 spec.replicas: 5 → 2; no member was changed",
+    /on member1 spec\.replicas: 5 → 2; no member was changed\. Deleted again on the hub: Deployment shop\/web, PropagationPolicy shop\/web-\w+$/,
   );
 
   expect((await fleet.client.get(Deployment, on("member1"))).spec.replicas).toBe(5);
-  await fleet.client.delete(Deployment, on("hub"));
-  await fleet.run(SETTLED_MS);
+  expect(await hubObjects()).toEqual([]);
   await fleet.adopt(["deployment", "web", "--from", "member1"]);
   expect((await fleet.client.get(Deployment, on("hub"))).spec.replicas).toBe(5);
 });
@@ -360,4 +365,72 @@ test("an object that is already propagated elsewhere is not adopted again", asyn
   await expect(fleet.adopt(["deployment", "web", "--from", "member1"])).rejects.toThrow(
     "Deployment shop/web exists on the hub and is not propagated to member1",
   );
+});
+
+describe("an adoption that fails", () => {
+  const refuse = async (cluster: string, resource: string, expression: string): Promise<void> => {
+    const registration = { apiVersion: "admissionregistration.k8s.io/v1", metadata: { name: "freeze" } };
+    const resourceRules = [
+      { apiGroups: ["*"], apiVersions: ["*"], operations: ["CREATE", "UPDATE"], resources: [resource] },
+    ];
+    await fleet.create(
+      cluster,
+      {
+        ...registration,
+        kind: "ValidatingAdmissionPolicy",
+        spec: { matchConstraints: { resourceRules }, validations: [{ expression, message: "change freeze" }] },
+      } as KubernetesObject,
+      {
+        ...registration,
+        kind: "ValidatingAdmissionPolicyBinding",
+        spec: { policyName: "freeze", validationActions: ["Deny"] },
+      } as KubernetesObject,
+    );
+    await fleet.run(SETTLED_MS);
+  };
+
+  test("because the hub makes only some of its Works leaves nothing on the hub, and members as they were", async () => {
+    for (const cluster of ["member1", "member2"]) await fleet.create(cluster, deployment(2));
+    await refuse("hub", "works", "object.metadata.namespace != 'karmada-es-member2' || object.metadata.name == 'shop'");
+    const before = await fleet.running();
+
+    await expect(fleet.adopt(["deployment", "web", ...BOTH, "--wait", "5"])).rejects.toThrow(
+      /^the hub created 1 of 2 works for Deployment shop\/web within 5 s: .*change freeze.*; no member was changed\. Deleted again on the hub: Deployment shop\/web, PropagationPolicy shop\/web-\w+$/,
+    );
+
+    expect(await hubObjects()).toEqual([]);
+    const { items } = await fleet.client.list(Work, { cluster: "hub" });
+    expect(items.filter(({ metadata }) => metadata.name.startsWith("web"))).toEqual([]);
+    expect(await fleet.running()).toEqual(before);
+  });
+
+  test("because a member rejects it is named by status, with how to undo it", async () => {
+    for (const cluster of ["member1", "member2"]) await fleet.create(cluster, deployment(2));
+    await refuse(
+      "member2",
+      "deployments",
+      "!has(object.metadata.labels) || !('karmada.io/managed' in object.metadata.labels)",
+    );
+    const before = await fleet.running();
+
+    await expect(fleet.adopt(["deployment", "web", ...BOTH, "--wait", "5"])).rejects.toThrow(
+      /member2: .*change freeze.* To undo the adoption, set the annotation flotilla\.dev\/unmanaged=true on the template and delete it/,
+    );
+    const { text } = await runCommand(fleet, "status", "-n", "shop");
+    await fleet.client.patch(
+      Deployment,
+      on("hub"),
+      { metadata: { annotations: { "flotilla.dev/unmanaged": "true" } } },
+      { type: "merge" },
+    );
+    await fleet.run(SETTLED_MS);
+    await fleet.client.delete(Deployment, on("hub"));
+    await fleet.run(SETTLED_MS);
+
+    expect(text).toMatch(
+      /UNHEALTHY: 1 binding not applied\n {2}ResourceBinding shop\/web-deployment: member2: .*change freeze/,
+    );
+    expect(await fleet.running()).toEqual(before);
+    expect(await hubObjects()).toEqual([]);
+  });
 });

@@ -12,7 +12,9 @@ export const errorCodes: Readonly<Record<string, ErrorText>> = {
   Adopt: {
     happened:
       "`flotilla adopt` would change workloads, could not determine it, or the hub or a member did not follow in time",
-    hint: "the message names the obstacle and the flag that helps; members are left unchanged unless it states otherwise",
+    hint:
+      "the message names the obstacle and the flag that helps; members are left unchanged unless it states otherwise, " +
+      "and the message names what was deleted again on the hub, or remains there",
   },
   AggregatedServer: {
     happened: "an aggregated API server did not answer, or still has objects of a namespace that is being deleted",

@@ -1,7 +1,8 @@
 /**
  * Carries out an adoption plan. The template is applied last and with `flotilla.dev/unmanaged`, so that the hub
  * schedules it without changing any member. The annotation is removed only when the real Works match what the members
- * run. Stopping at any point leaves every member unchanged, and the next run continues from there.
+ * run. After a failure before that, what it created is deleted. Interrupting at any point leaves every member unchanged,
+ * and the next run continues from there.
  */
 import { findCondition, HUB } from "@flotilla/apimachinery";
 import type { Kind, KubernetesObject } from "@flotilla/apimachinery";
@@ -31,6 +32,8 @@ import { adoptionName, MADE_FOR_ADOPTION } from "./policies.ts";
 import { describeRefusal } from "./render-adoption.ts";
 import { keyOf } from "./select.ts";
 import type { Readers } from "./select.ts";
+import { cleanUp } from "./clean-up.ts";
+import type { CreatedObjects } from "./clean-up.ts";
 import { titleOf } from "./strip.ts";
 import type { Manifest } from "./strip.ts";
 import type { Adopted, AdoptedMember } from "./adopted.ts";
@@ -57,12 +60,14 @@ const POLICY_KINDS: Readonly<Record<string, Kind>> = Object.fromEntries(
 
 export async function carryOut(resources: readonly Resource[], deps: CarryOut): Promise<Adopted[]> {
   const { client, signal, progress } = deps;
-  for (const { overrides, policy } of resources)
-    for (const manifest of [overrides, policy]) if (manifest) await applyPolicy(client, manifest, signal);
-  for (const resource of resources) if (!resource.isKnown) await createHeld(client, resource, signal);
-  for (const resource of resources) await bindPolicies(client, resource, signal);
-  progress("waiting for the hub to create the works");
-  for (const resource of resources) await check(resource, await untilDispatched(resource, deps), deps);
+  const created: CreatedObjects = { policies: [], templates: [] };
+  try {
+    await createAll(resources, created, deps);
+    progress("waiting for the hub to create the works");
+    for (const resource of resources) await check(resource, await untilDispatched(resource, deps), deps);
+  } catch (error) {
+    throw await cleanUp(error, created, deps);
+  }
   for (const resource of resources) await letThrough(client, resource, signal);
   progress("waiting for the members");
   const adopted: Adopted[] = [];
@@ -70,8 +75,37 @@ export async function carryOut(resources: readonly Resource[], deps: CarryOut): 
   return adopted;
 }
 
-/** Repairs a policy that an earlier run left incomplete; rejects a policy that selects other objects. */
-async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSignal): Promise<void> {
+/** Adds what it creates to `created`, also if it fails. */
+async function createAll(
+  resources: readonly Resource[],
+  created: CreatedObjects,
+  { client, signal }: Pick<CarryOut, "client" | "signal">,
+): Promise<void> {
+  for (const { overrides, policy } of resources)
+    for (const manifest of [overrides, policy])
+      if (manifest) created.policies.push(...(await applyPolicy(client, manifest, signal)));
+  for (const resource of resources)
+    if (!resource.isKnown) created.templates.push(createdOf(resource.kind, await createHeld(client, resource, signal)));
+  for (const resource of resources) await bindPolicies(client, resource, signal);
+}
+
+const createdOf = (kind: Kind, object: DeepReadonly<KubernetesObject>): CreatedObjects["templates"][number] => ({
+  kind,
+  title: titleOf(object),
+  namespace: object.metadata.namespace || undefined,
+  name: object.metadata.name,
+  uid: object.metadata.uid ?? "",
+});
+
+/**
+ * Repairs a policy that an earlier run left incomplete; rejects a policy that selects other objects. The policy, if it
+ * is a new one.
+ */
+async function applyPolicy(
+  client: Client,
+  manifest: JsonObject,
+  signal: AbortSignal,
+): Promise<CreatedObjects["policies"]> {
   const wanted = manifest as unknown as PropagationPolicy;
   const kind = POLICY_KINDS[wanted.kind] as Kind<PropagationPolicy>;
   const { namespace, name } = wanted.metadata;
@@ -90,7 +124,8 @@ async function applyPolicy(client: Client, manifest: JsonObject, signal: AbortSi
       { cluster: HUB, namespace: namespace || undefined, name },
       { preconditions: { uid: existing.metadata.uid ?? "" }, signal },
     );
-  await client.apply(kind, HUB, wanted, { force: true, signal });
+  const applied = await client.apply(kind, HUB, wanted, { force: true, signal });
+  return existing?.metadata.uid === applied.metadata.uid ? [] : [createdOf(kind, applied)];
 }
 
 /**
@@ -122,13 +157,13 @@ async function createHeld(
   client: Client,
   { kind, template }: { kind: Kind; template: Manifest },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<DeepReadonly<KubernetesObject>> {
   const { metadata } = template;
   const held = {
     ...template,
     metadata: { ...metadata, annotations: { ...metadata.annotations, [UNMANAGED]: "true" } },
   };
-  await client.create(kind, HUB, held, { signal });
+  return client.create(kind, HUB, held, { signal });
 }
 
 async function letThrough(client: Client, resource: Resource, signal: AbortSignal): Promise<void> {
@@ -158,17 +193,20 @@ async function untilDispatched(resource: Resource, deps: CarryOut): Promise<Deep
       throw new FlotillaError(
         "Adopt",
         `the hub created ${current.length} of ${works.length} works for ${titleOf(resource.template)} ` +
-          `within ${waitMs / 1000} s: ${await scheduling(resource, deps)}; no member was changed; run the ` +
-          "same command again to continue",
+          `within ${waitMs / 1000} s: ${await withoutWorks(resource, deps)}` +
+          (resource.isKnown ? "; run the same command again to continue" : ""),
       );
     deps.progress(`the hub has created ${current.length} of ${works.length} works of ${titleOf(resource.template)}`);
     await sleep(clock, POLL_MS, signal);
   }
 }
 
-async function scheduling(resource: Resource, deps: CarryOut): Promise<string> {
+async function withoutWorks(resource: Resource, deps: CarryOut): Promise<string> {
+  const conditions = (await bindingOf(resource, deps))?.status?.conditions ?? [];
+  const dispatched = findCondition(conditions, "Dispatched");
   return (
-    findCondition((await bindingOf(resource, deps))?.status?.conditions ?? [], "Scheduled")?.message ??
+    (dispatched?.status === "False" ? dispatched.message : undefined) ??
+    findCondition(conditions, "Scheduled")?.message ??
     "no policy matches it yet"
   );
 }
@@ -202,8 +240,11 @@ async function check(resource: Resource, works: readonly DeepReadonly<Work>[], d
   if (isRefused(forecast) && !deps.force)
     throw new FlotillaError(
       "Adopt",
-      `${describeRefusal(forecast)}; no member was changed. Delete the template on the hub, which does not ` +
-        `affect members while it has ${UNMANAGED}, and adopt it again`,
+      describeRefusal(forecast) +
+        (resource.isKnown
+          ? `. The template was on the hub before: delete it, which does not affect members while it has ${UNMANAGED}, ` +
+            "and adopt the object again"
+          : ""),
     );
 }
 
@@ -250,7 +291,9 @@ async function untilDelivered(resource: Resource, deps: CarryOut): Promise<Adopt
       );
       throw new FlotillaError(
         "Adopt",
-        `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. The hub keeps retrying`,
+        `${titleOf(resource.template)} is not managed by the hub after ${waitMs / 1000} s: ${reasons.join("; ")}. ` +
+          `The hub keeps retrying, and 'flotilla why' explains it. To undo the adoption, set the annotation ${UNMANAGED}=true ` +
+          "on the template and delete it: members keep what they run",
       );
     }
     deps.progress(
