@@ -28,9 +28,13 @@ function hubWith(
       continue: end < found.length ? String(end) : undefined,
     });
   };
+  const get = ({ plural }: { plural: string }, { name }: { name: string }): Promise<unknown> => {
+    const found = objects[`${plural}/${name}`] ?? notFound({ group: "", resource: plural }, name);
+    return found instanceof Error ? Promise.reject(found) : Promise.resolve(found[0]);
+  };
   const raw = (): Promise<unknown> =>
     Promise.resolve({ status: page.status, headers: {}, body: Readable.from([Buffer.from(page.text)]) });
-  return { list, raw } as unknown as Client;
+  return { list, get, raw } as unknown as Client;
 }
 
 test("a hub that serves only one project's kinds is read as far as possible", async () => {
@@ -245,3 +249,35 @@ test("a user who may not read the hub's metrics sees that its webhooks were not 
 
   expect(notChecked).toContain("the hub's webhooks: you are not allowed to read /metrics");
 });
+
+const noNamespaces = forbidden({ group: "", resource: "namespaces" }, "shop", "no");
+const lasting = {
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name: "shop", deletionTimestamp: "2020-01-01T00:00:00Z" },
+};
+const ofOneNamespace: Record<string, { namespace: readonly unknown[] | Error; want: object }> = {
+  "who may get their namespace and list none sees nothing that is not checked": {
+    namespace: [{ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } }],
+    want: { notShown: [], isNamespaceMissing: undefined, unhealthy: { counts: {} } },
+  },
+  "who may not even get their namespace sees nothing of it": {
+    namespace: noNamespaces,
+    want: { notShown: [], isNamespaceMissing: undefined, unhealthy: { counts: {} } },
+  },
+  "sees that their namespace is still being deleted": {
+    namespace: [lasting],
+    want: { notShown: [], unhealthy: { counts: { "namespace being deleted": 1 } } },
+  },
+  "sees that their namespace does not exist": {
+    namespace: notFound({ group: "", resource: "namespaces" }, "shop"),
+    want: { notShown: [], isNamespaceMissing: true, unhealthy: { counts: {} } },
+  },
+};
+
+for (const [title, { namespace, want }] of Object.entries(ofOneNamespace))
+  test(`a user of one namespace ${title}`, async () => {
+    const objects = { clusters: [], namespaces: noNamespaces, "namespaces/shop": namespace };
+
+    expect(await read(hubWith(objects), "shop")).toMatchObject(want);
+  });

@@ -155,6 +155,8 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
     if (why !== undefined)
       collector.unhealthy({ problem: "namespace being deleted", kind: Namespace.kind, name: found.metadata.name }, why);
   };
+  const ownNamespace = namespace === undefined ? undefined : await findNamespace(client, namespace, signal);
+  if (ownNamespace?.found) seeNamespace(ownNamespace.found);
   const skip = Promise.resolve(0);
   const [bindings, clusterBindings, works, manifestWorks, , , placements, replicaSets, rules] = await Promise.all([
     each(ResourceBinding, seeBinding, { namespace }),
@@ -170,7 +172,7 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
     each(FederatedHpa, (object) => seeScaling(object, reportAutoscaler(object, nowMs)), { namespace }),
     each(CronFederatedHpa, (object) => seeScaling(object, reportCron(object, nowMs)), { namespace }),
     each(FederatedResourceQuota, (object) => seeScaling(object, reportQuota(object, isMember)), { namespace }),
-    each(Namespace, seeNamespace, namespace === undefined ? {} : { fieldSelector: `metadata.name=${namespace}` }),
+    namespace === undefined ? each(Namespace, seeNamespace) : skip,
     each(FleetRollout, releases.see, { namespace, fieldSelector: UNSETTLED_RELEASES }),
   ]);
   const unsettled = await releases.take(client, signal);
@@ -229,8 +231,7 @@ export async function readStatus(question: StatusQuestion): Promise<FleetStatus>
     unselected,
     ineffective,
     namespace,
-    isNamespaceMissing:
-      (namespace !== undefined && workloads.length === 0 && (await isMissing(client, namespace, signal))) || undefined,
+    isNamespaceMissing: (workloads.length === 0 && ownNamespace?.isMissing) || undefined,
     checked: checkedParts({
       counts,
       isHubChecked: failedChecks !== undefined,
@@ -301,12 +302,20 @@ function reportLackingKinds(
   }
 }
 
-/** False also for a user who may not read namespaces. */
-async function isMissing(client: Client, name: string, signal: AbortSignal): Promise<boolean> {
+/**
+ * A user of one namespace may often get it and not list all. For one who may not get it either it counts as existing,
+ * and its deletion is not looked at; nothing claims that it was.
+ */
+async function findNamespace(
+  client: Client,
+  name: string,
+  signal: AbortSignal,
+): Promise<{ found?: DeepReadonly<Namespace> | undefined; isMissing: boolean }> {
   try {
-    return (await find(client, Namespace, { cluster: HUB, name }, { signal })) === undefined;
+    const found = await find(client, Namespace, { cluster: HUB, name }, { signal });
+    return { found, isMissing: found === undefined };
   } catch (error) {
-    if (isForbidden(error)) return false;
+    if (isForbidden(error)) return { isMissing: false };
     throw error;
   }
 }
