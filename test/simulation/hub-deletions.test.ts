@@ -126,6 +126,15 @@ test("a claim in use is protected in a cluster whose pods others run, and a clas
     },
   });
 
+  // It keeps the claim also when it has finished.
+  const { metadata, spec } = await client.get(Pod, pod);
+  await client.updateStatus(Pod, cluster, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata,
+    spec,
+    status: { phase: "Succeeded" },
+  });
   await client.delete(PersistentVolumeClaim, { cluster, namespace: "shop", name: "data" });
   await client.delete(VolumeAttributesClass, { cluster, name: "gold" });
   await fleet.run(20_000);

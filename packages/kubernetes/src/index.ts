@@ -166,6 +166,7 @@ export { CSIDriver } from "./csi/csi-driver.ts";
 export { PersistentVolume } from "./persistentvolume/persistentvolume-kind.ts";
 export { makeClaims, withClaimVolumes } from "./persistentvolumeclaim/template-claims.ts";
 export type { ReadonlyClaim } from "./persistentvolumeclaim/template-claims.ts";
+export { claimUses, isUseOf } from "./persistentvolumeclaim/claim-use.ts";
 export { PersistentVolumeClaim } from "./persistentvolumeclaim/persistentvolumeclaim-kind.ts";
 export { prepareClaim } from "./persistentvolumeclaim/persistentvolumeclaim-rules.ts";
 export { podStatus } from "./pod/pod-cells.ts";

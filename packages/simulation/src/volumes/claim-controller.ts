@@ -6,13 +6,20 @@
  * Writes: PersistentVolume; PersistentVolumeClaim: `spec.volumeName`, status, and the finalizer that protects a claim
  * in use.
  */
-import { Node, PersistentVolume, PersistentVolumeClaim, Pod, StorageClass } from "@flotilla/kubernetes";
+import {
+  claimUses,
+  isUseOf,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  StorageClass,
+} from "@flotilla/kubernetes";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
 import type { Controller, EventRecorder, Informers, ObjectEvent } from "@flotilla/controller-runtime";
 import { claimNamesOf } from "../placement/volume-needs.ts";
-import { isOver } from "../placement/views.ts";
 import type { VolumeReads } from "../placement/volume-reads.ts";
 import { createClaimWriter } from "./claim-writer.ts";
 import { planBinding } from "./plan-volume-binding.ts";
@@ -57,7 +64,7 @@ export function createClaimController({
     async reconcile(claim, { key, signal }) {
       const { cluster } = key;
       if (claim.metadata.deletionTimestamp) {
-        if (!isUsed(key)) await writer.removeFinalizer(claim, cluster, signal);
+        if (!isUsed(claim, key)) await writer.removeFinalizer(claim, cluster, signal);
       } else if (claim.status?.phase === "Bound") await keep(claim, cluster, signal);
       else await bind(claim, cluster, signal);
       return done;
@@ -71,16 +78,15 @@ export function createClaimController({
   }
 
   function releasedClaims({ cluster, object, deleted }: ObjectEvent<Pod>): ObjectKey[] {
-    if (!object.spec.volumes?.length || (!deleted && !isOver(object))) return [];
-    const { namespace = "" } = object.metadata;
+    const { namespace = "", deletionTimestamp } = object.metadata;
+    if (!object.spec.volumes?.length || (!deleted && deletionTimestamp === undefined)) return [];
     return claimNamesOf(object).flatMap((name) =>
       reads.claims.get({ cluster, namespace, name })?.metadata.deletionTimestamp ? [{ cluster, namespace, name }] : [],
     );
   }
 
-  /** Pods without a node and finished pods do not protect a claim. */
-  function isUsed({ cluster, namespace = "", name }: ObjectKey): boolean {
-    return reads.podsUsing(cluster, namespace, name).some((pod) => pod.spec.nodeName && !isOver(pod));
+  function isUsed(claim: Claim, { cluster, namespace = "", name }: ObjectKey): boolean {
+    return reads.podsUsing(cluster, namespace, name).some((pod) => claimUses(pod).some((use) => isUseOf(use, claim)));
   }
 
   /** A bound claim without its volume is Lost; one that requests more storage is expanded. */

@@ -155,6 +155,22 @@ describe("a claim", () => {
     await expect(claim(member, "data")).rejects.toThrow("not found");
   });
 
+  test("is protected while a pod that has finished exists", async () => {
+    const member = await start();
+    await member.create(makeClaim("data"), makePod("a", uses("data")));
+    const pod = await member.pod("a");
+    await member.client.updateStatus(Pod, MEMBER, { ...pod, status: { ...pod.status, phase: "Succeeded" } });
+
+    await member.delete(PersistentVolumeClaim, "data");
+    await member.settle();
+    const held = (await claim(member, "data")).metadata.deletionTimestamp !== undefined;
+    await member.delete(Pod, "a");
+    await member.settle();
+
+    expect(held).toBe(true);
+    await expect(claim(member, "data")).rejects.toThrow("not found");
+  });
+
   test("a claim of a missing class emits an event", async () => {
     const member = await start();
 

@@ -2,7 +2,8 @@
  * Removes the finalizers that the API server adds to volumes, claims and volume attributes classes, once a deleted one
  * is no longer used. As the protection controllers of a kube-controller-manager.
  *
- * Reads: PersistentVolumeClaim, PersistentVolume, VolumeAttributesClass; Pod, while a deleted claim waits.
+ * Reads: PersistentVolumeClaim, PersistentVolume, VolumeAttributesClass; Pod, once per namespace while deleted
+ * claims wait there.
  * Writes: the protection finalizer of the first three; nothing else.
  *
  * Nothing on the hub uses a template: the members protect their copies. Simulated members that run pods have controllers
@@ -11,7 +12,6 @@
 import { VolumeAttributesClass } from "../../csi/volume-attributes-class.ts";
 import { PersistentVolume } from "../../persistentvolume/persistentvolume-kind.ts";
 import { PersistentVolumeClaim } from "../../persistentvolumeclaim/persistentvolumeclaim-kind.ts";
-import { Pod } from "../../pod/pod-kind.ts";
 import {
   CLAIM_PROTECTION_FINALIZER,
   CLASS_PROTECTION_FINALIZER,
@@ -32,6 +32,7 @@ import {
 import type { Controller } from "@flotilla/controller-runtime";
 import type { SystemDependencies } from "../dependencies.ts";
 import { createWatchSource } from "../watch-source.ts";
+import { createSharedClaimUses } from "./shared-claim-uses.ts";
 
 type Dependencies = Pick<
   SystemDependencies,
@@ -46,6 +47,13 @@ interface Protection<T extends KubernetesObject> {
   kind: Kind<T>;
   finalizer: string;
   isUsed(object: DeepReadonly<T>, key: ObjectKey, signal: AbortSignal): Promise<boolean>;
+  /** What was seen of objects that wait, before `isUsed` is asked. */
+  seen?: {
+    waits(object: DeepReadonly<T>): void;
+    gone(object: DeepReadonly<T>): void;
+    /** Events may have been missed; what still waits is seen again. */
+    reset(): void;
+  };
 }
 
 export function createStorageProtectionControllers(deps: Dependencies): Controller<ObjectKey>[] {
@@ -53,11 +61,13 @@ export function createStorageProtectionControllers(deps: Dependencies): Controll
   // A controller manager beside the hub's templates need not have these controllers: that of Karmada has none of them.
   const isTaken = (cluster: string): boolean => cluster !== home && (isManagedElsewhere?.(cluster) ?? false);
   const isForeign = (cluster: string): boolean => runsVolumes?.(cluster) ?? false;
+  const uses = createSharedClaimUses(deps);
   const claims = createProtection(deps, {
     name: "claim-protection",
     kind: PersistentVolumeClaim,
     finalizer: CLAIM_PROTECTION_FINALIZER,
-    isUsed: (_, key, signal) => isClaimUsed(client, key, signal),
+    isUsed: (claim, { cluster }, signal) => uses.isUsed(cluster, claim, signal),
+    seen: uses,
   });
   const volumes = createProtection(deps, {
     name: "volume-protection",
@@ -79,22 +89,6 @@ export function createStorageProtectionControllers(deps: Dependencies): Controll
   ];
 }
 
-/** Pods without a node and finished pods do not use a claim. */
-async function isClaimUsed(
-  client: Client,
-  { cluster, namespace, name }: ObjectKey,
-  signal: AbortSignal,
-): Promise<boolean> {
-  for await (const { spec, status, metadata } of eachObject(client, Pod, { cluster, namespace, signal })) {
-    if (!spec.nodeName || status?.phase === "Succeeded" || status?.phase === "Failed") continue;
-    const uses = spec.volumes?.some(({ name: volume, persistentVolumeClaim, ephemeral }) =>
-      ephemeral ? `${metadata.name}-${volume}` === name : persistentVolumeClaim?.claimName === name,
-    );
-    if (uses) return true;
-  }
-  return false;
-}
-
 async function isClassUsed(client: Client, { cluster, name }: ObjectKey, signal: AbortSignal): Promise<boolean> {
   for await (const { spec } of eachObject(client, PersistentVolume, { cluster, signal }))
     if (spec?.volumeAttributesClassName === name) return true;
@@ -111,16 +105,24 @@ async function isClassUsed(client: Client, { cluster, name }: ObjectKey, signal:
 
 function createProtection<T extends KubernetesObject>(
   { client, clock, log, home }: Dependencies,
-  { name, kind, finalizer, isUsed }: Protection<T>,
+  { name, kind, finalizer, isUsed, seen }: Protection<T>,
 ): Controller<ObjectKey> {
   const source = createWatchSource<T, ObjectKey>({
     client,
     clock,
     log,
     kind,
-    map: ({ cluster, object, deleted }) => (!deleted && waits(object, finalizer) ? [keyOf(cluster, object)] : []),
+    map({ cluster, object, deleted }) {
+      if (deleted) seen?.gone(object);
+      if (deleted || !waits(object, finalizer)) return [];
+      seen?.waits(object);
+      return [keyOf(cluster, object)];
+    },
     // A watch that starts again begins with the existing objects.
-    afterGap: () => [],
+    afterGap() {
+      seen?.reset();
+      return [];
+    },
   });
   return defineKeyedController<ObjectKey>({
     name,
