@@ -115,6 +115,47 @@ describe("a workload that runs once", () => {
     });
 });
 
+const numbers: Record<
+  string,
+  { apiVersion: string; kind: string; replicas?: number; statuses: object[]; want: object }
+> = {
+  "a ReplicationController has the pods of all members": {
+    apiVersion: "v1",
+    kind: "ReplicationController",
+    statuses: [{ replicas: 2, readyReplicas: 2 }, { replicas: 2 }],
+    want: { ready: 2, desired: 4 },
+  },
+  "a ReplicationController that no member has reported has no numbers": {
+    apiVersion: "v1",
+    kind: "ReplicationController",
+    statuses: [],
+    want: { desired: undefined },
+  },
+  "a ReplicaSet without a single ready pod omits the counter": {
+    apiVersion: "apps/v1",
+    kind: "ReplicaSet",
+    replicas: 3,
+    statuses: [{ replicas: 3 }],
+    want: { ready: 0, desired: 3 },
+  },
+};
+for (const [title, { apiVersion, kind, replicas, statuses, want }] of Object.entries(numbers))
+  test(title, () => {
+    const binding = makeBinding(makeDeployment("shop/web").build())
+      .with((made) => {
+        made.spec.resource = { ...made.spec.resource, apiVersion, kind };
+        if (replicas === undefined) delete made.spec.replicas;
+        else made.spec.replicas = replicas;
+        made.spec.clusters = [];
+        made.status = {
+          aggregatedStatus: statuses.map((status, index) => ({ clusterName: `m${index}`, status: status as never })),
+        };
+      })
+      .build();
+
+    expect(summariseWorkload(binding)).toMatchObject(want);
+  });
+
 describe("a member", () => {
   test("is one row for both its registrations", () => {
     const rows = members({ clusters: [cluster("paris")], managedClusters: [managed("paris")] });

@@ -1,7 +1,17 @@
 /** Where workloads run, from their bindings and from ManifestWorks. Pure. */
 import { CLUSTER_POLICY_NAME, POLICY_NAME, POLICY_NAMESPACE } from "@flotilla/karmada";
 import type { ResourceBinding } from "@flotilla/karmada";
-import { DaemonSet, Deployment, isJobFinished, Job, kubernetesWorkloads, Pod, StatefulSet } from "@flotilla/kubernetes";
+import {
+  DaemonSet,
+  Deployment,
+  isJobFinished,
+  Job,
+  kubernetesWorkloads,
+  Pod,
+  ReplicaSet,
+  ReplicationController,
+  StatefulSet,
+} from "@flotilla/kubernetes";
 import { kruiseWorkloads } from "@flotilla/openkruise";
 import { parseJobRecord, runsToCompletion, TEMPLATE_ACTIVE, TEMPLATE_FOUND } from "@flotilla/flotilla";
 import { REPLICA_SET_LABEL } from "@flotilla/ocm";
@@ -21,7 +31,7 @@ export function summariseWorkload(binding: DeepReadonly<ResourceBinding>): Workl
   // It reports pods as active, succeeded and failed; the replicas of its binding are only its parallelism.
   const isRun = runsToCompletion(spec.resource);
   const statuses = statusesOf(binding);
-  const counted = countedPods(statuses);
+  const counted = countedPods(spec.resource, statuses);
   const isLeft = isLeftByPolicy(binding) && Boolean(spec.clusters?.length) && metadata.deletionTimestamp === undefined;
   return {
     namespace: spec.resource.namespace ?? "",
@@ -72,6 +82,11 @@ const FINISHED_ELSEWHERE = "<finished, its member left>";
 const isFinished = (kind: string, statuses: readonly JsonObject[]): boolean =>
   kind === Job.kind && statuses.length > 0 && statuses.every(isJobFinished);
 
+interface Resource {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
 /**
  * Kinds whose members count pods instead of replicas, by the fields of their status: a SidecarSet counts the pods that
  * it selects, a DaemonSet one per node.
@@ -80,24 +95,31 @@ const COUNTED_PODS = [
   { desired: "matchedPods", ready: "readyPods" },
   { desired: "desiredNumberScheduled", ready: "numberReady" },
 ];
+/** Every member gets all its replicas, so its binding does not count them. */
+const UNDIVIDED_PODS = { desired: "replicas", ready: "readyReplicas" };
 
-function countedPods(statuses: readonly JsonObject[]): { desired: number; ready: number } | undefined {
-  const fields = COUNTED_PODS.find(({ desired }) => statuses.some((status) => desired in status));
+function countedPods(
+  resource: Resource,
+  statuses: readonly JsonObject[],
+): { desired: number; ready: number } | undefined {
+  const isUndivided = idOfKind(resource) === `/${ReplicationController.kind}`;
+  const fields = (isUndivided ? [UNDIVIDED_PODS] : COUNTED_PODS).find(({ desired }) =>
+    statuses.some((status) => desired in status),
+  );
   return fields && { desired: sumOf(statuses, fields.desired), ready: sumOf(statuses, fields.ready) };
 }
 
+const idOfKind = ({ apiVersion, kind }: Resource): string => `${parseApiVersion(apiVersion).group}/${kind}`;
+
 /** Kinds whose status omits the number of ready replicas when it is 0. */
 const WORKLOADS: ReadonlySet<string> = new Set(
-  [...kubernetesWorkloads, ...kruiseWorkloads].map(({ group, kind }) => `${group}/${kind}`),
+  [...kubernetesWorkloads, ...kruiseWorkloads, ReplicaSet].map(({ group, kind }) => `${group}/${kind}`),
 );
 
 /** Undefined for other kinds that do not report it: that is not none. */
-function readyOf(
-  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
-  statuses: readonly JsonObject[],
-): number | undefined {
-  const id = `${parseApiVersion(apiVersion).group}/${kind}`;
-  if (isPod({ apiVersion, kind })) return statuses.filter(({ conditions }) => isTrue(conditions, "Ready")).length;
+function readyOf(resource: Resource, statuses: readonly JsonObject[]): number | undefined {
+  const id = idOfKind(resource);
+  if (isPod(resource)) return statuses.filter(({ conditions }) => isTrue(conditions, "Ready")).length;
   return WORKLOADS.has(id) || statuses.length === 0 || statuses.some((status) => "readyReplicas" in status)
     ? sumOf(statuses, "readyReplicas")
     : undefined;
@@ -137,7 +159,7 @@ const OMIT_NONE_UPDATED: ReadonlySet<string> = new Set([Deployment.kind, Statefu
 
 /** How far a release has come. A member that still has the copy of an earlier release has no pod of the newest one. */
 function releaseOf(
-  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
+  { apiVersion, kind }: Resource,
   statuses: readonly JsonObject[],
 ): Pick<WorkloadStatus, "updated" | "outdated"> {
   const mayOmit = parseApiVersion(apiVersion).group === Deployment.group && OMIT_NONE_UPDATED.has(kind);
