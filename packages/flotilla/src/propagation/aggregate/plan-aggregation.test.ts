@@ -372,6 +372,42 @@ test("aggregation does not wait for a target whose copy cannot be made", () => {
   expect(aggregatesInMs(failed, [], nowMs)).toBeUndefined();
 });
 
+test("the time of a target starts with its Work, not with a scheduling that was held", () => {
+  const nowMs = Date.parse(NOW);
+  const at = (work: ReturnType<typeof makeWork>, afterMs: number) => {
+    const built = work.build();
+    built.metadata.creationTimestamp = new Date(nowMs + afterMs).toISOString();
+    return built;
+  };
+  const tried = at(makeWork("paris", "web").applied("True"), 60_000);
+
+  expect(aggregatesInMs(scheduled, [tried, at(makeWork("oslo", "web"), 60_000)], nowMs + 65_000)).toBe(25_000);
+  expect(aggregatesInMs(scheduled, [tried, at(makeWork("oslo", "web"), 80_000)], nowMs + 85_000)).toBe(25_000);
+  // One without a Work has as long as those with one.
+  expect(aggregatesInMs(scheduled, [tried], nowMs + 65_000)).toBe(25_000);
+  expect(aggregatesInMs(scheduled, [tried], nowMs + 90_000)).toBe(0);
+});
+
+test("the time of a target starts when a suspension of the Works ends", () => {
+  const nowMs = Date.parse(NOW);
+  const resumed = makeWork("paris", "web").applied("True").build();
+  resumed.status?.conditions?.push({
+    type: "Dispatching",
+    status: "True",
+    reason: "Dispatching",
+    message: "",
+    lastTransitionTime: "2024-05-01T12:01:00Z",
+  });
+
+  expect(aggregatesInMs(scheduled, [resumed, makeWork("oslo", "web").build()], nowMs + 65_000)).toBe(25_000);
+});
+
+test("a target that is still awaited is not replaced by a member that is none", () => {
+  const works = ["paris", "rome"].map((cluster) => makeWork(cluster, "web").applied("True").build());
+
+  expect(aggregatesInMs(scheduled, works, Date.parse(NOW))).toBe(30_000);
+});
+
 test("a binding with Works that the hub cannot write is not fully applied, although each Work is", () => {
   const status = { status: "False" as const, reason: "WorksRejected", message: "", lastTransitionTime: NOW };
   const unwritten = { ...binding, status: { conditions: [{ type: "Dispatched", ...status }] } };

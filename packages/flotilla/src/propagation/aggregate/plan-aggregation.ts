@@ -54,7 +54,7 @@ export function withFinalReports({ status }: DeepReadonly<ResourceBinding>, item
 
 const byCluster = (a: Item, b: Item): number => (a.clusterName < b.clusterName ? -1 : 1);
 
-/** A member whose agent does not run is never tried; the others are not hidden for longer than this. */
+/** A member whose agent does not run is never tried; the others are not hidden for longer than this after its Work is sent. */
 const FIRST_TRY_MS = 30_000;
 
 /**
@@ -72,18 +72,34 @@ export function aggregatesInMs(
   const held = new Set(binding.spec.suspension?.dispatchingOnClusters?.clusterNames);
   const targets = targetsOf(binding.spec);
   if (targets.length === 0) return isConditionTrue(binding.status?.conditions ?? [], "Scheduled") ? 0 : undefined;
-  const tried = works.filter(({ status }) => findCondition(status?.conditions ?? [], "Applied")).length;
+  const workOf = new Map(works.map((work) => [clusterNameOf(work.metadata.namespace ?? ""), work]));
+  const isTried = (work: DeepReadonly<Work> | undefined): boolean =>
+    findCondition(work?.status?.conditions ?? [], "Applied") !== undefined;
+  if (!works.some(isTried)) return undefined;
   const leftAlone = planLeftAlone(works);
   const hasFailed = findCondition(binding.status?.conditions, DISPATCHED)?.status === "False";
-  const dispatched = new Set(works.map(({ metadata }) => clusterNameOf(metadata.namespace ?? "")));
   // A member to which nothing is dispatched, or whose object is its own, would never be tried.
   const awaited = targets.filter(
-    ({ name }) => !held.has(name) && !leftAlone.has(name) && (!hasFailed || dispatched.has(name)),
+    ({ name }) =>
+      !held.has(name) && !leftAlone.has(name) && !isTried(workOf.get(name)) && (!hasFailed || workOf.has(name)),
   );
-  if (tried === 0) return undefined;
-  if (tried >= awaited.length) return 0;
-  const since = binding.status?.lastScheduledTime ?? binding.metadata.creationTimestamp;
-  return Math.max(0, timeMs(since) + FIRST_TRY_MS - nowMs);
+  // Dispatch may start long after the scheduling: it waits for quota or a release, and Works may be suspended.
+  const scheduledAt = binding.status?.lastScheduledTime ?? binding.metadata.creationTimestamp;
+  const resumedMs = Math.max(...works.map(resumedAtMs));
+  const sinceMs = ({ metadata }: DeepReadonly<Work>): number =>
+    Math.max(timeMs(metadata.creationTimestamp ?? scheduledAt), resumedMs);
+  const firstMs = Math.min(...works.map(sinceMs));
+  const untilMs = awaited.map(({ name }) => {
+    const work = workOf.get(name);
+    return (work ? sinceMs(work) : firstMs) + FIRST_TRY_MS;
+  });
+  return untilMs.length === 0 ? 0 : Math.max(0, Math.min(...untilMs) - nowMs);
+}
+
+/** When a suspension of the Work ended, as its member reports it; a member that has not answered does not. */
+function resumedAtMs({ status }: DeepReadonly<Work>): number {
+  const dispatching = findCondition(status?.conditions, "Dispatching");
+  return dispatching?.status === "True" ? timeMs(dispatching.lastTransitionTime) : 0;
 }
 
 /**
