@@ -390,6 +390,18 @@ describe("a webhook that hangs and whose failures are ignored", () => {
       (await subject.request("GET", "/metrics")).text,
     )?.[1];
 
+  /** The webhook does not answer the creation of this object in time, and is then asked in the background. */
+  const failOnce = async (name: string): Promise<void> => {
+    const first = nextCall();
+    const created = create(name);
+    await first;
+    subject.clock.advance(10_000);
+    await created;
+    const probe = nextCall();
+    subject.clock.advance(0);
+    await probe;
+  };
+
   beforeEach(async () => {
     const arrivals = new EventEmitter();
     const waiting: ((verdict: JsonObject) => void)[] = [];
@@ -420,14 +432,7 @@ describe("a webhook that hangs and whose failures are ignored", () => {
   });
 
   test("is asked again in the background, in a dry run, and then for each request", async () => {
-    const first = nextCall();
-    const created = create("a");
-    await first;
-    subject.clock.advance(10_000);
-    await created;
-    const probe = nextCall();
-    subject.clock.advance(0);
-    await probe;
+    await failOnce("a");
     expect(asked.map(({ request }) => [request.name, request.dryRun, request.options])).toMatchObject([
       ["a", false, { kind: "CreateOptions" }],
       ["a", true, { kind: "CreateOptions", dryRun: ["All"] }],
@@ -441,14 +446,7 @@ describe("a webhook that hangs and whose failures are ignored", () => {
   });
 
   test("is asked about another request, too: it may have no answer to one alone", async () => {
-    const first = nextCall();
-    const created = create("slow");
-    await first;
-    subject.clock.advance(10_000);
-    await created;
-    const probe = nextCall();
-    subject.clock.advance(0);
-    await probe;
+    await failOnce("slow");
     decisions["/hangs"] = () => ({ allowed: false });
 
     expect(await create("skipped")).toBe(201);

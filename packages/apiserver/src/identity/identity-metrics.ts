@@ -4,35 +4,29 @@ import type { Metric, MetricsText } from "@flotilla/base";
 import { authorizationMetrics, AuthorizationMetrics } from "./authorization-metrics.ts";
 
 const RELOADED = "by status: success or failure. After a failure the one before stays in use.";
-const LAST = "When the last such change was seen, in seconds since 1970.";
 
-/** Kubernetes' names, where it has them. */
+interface Reloads {
+  total: Metric;
+  last: Metric;
+}
+
+/** Kubernetes' names. */
+const reloadsOf = (kind: "authentication" | "authorization"): Reloads => ({
+  total: counter(
+    `apiserver_${kind}_config_controller_automatic_reloads_total`,
+    `Changes of the ${kind} configuration, ${RELOADED}`,
+    "status",
+  ),
+  last: gauge(
+    `apiserver_${kind}_config_controller_automatic_reload_last_timestamp_seconds`,
+    `Changes of the ${kind} configuration: When the last such change was seen, in seconds since 1970.`,
+    "status",
+  ),
+});
 const KUBERNETES = {
-  "--authentication-config": {
-    total: counter(
-      "apiserver_authentication_config_controller_automatic_reloads_total",
-      `Changes of the authentication configuration, ${RELOADED}`,
-      "status",
-    ),
-    last: gauge(
-      "apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds",
-      `Changes of the authentication configuration: ${LAST}`,
-      "status",
-    ),
-  },
-  "--authorization-config": {
-    total: counter(
-      "apiserver_authorization_config_controller_automatic_reloads_total",
-      `Changes of the authorization configuration, ${RELOADED}`,
-      "status",
-    ),
-    last: gauge(
-      "apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds",
-      `Changes of the authorization configuration: ${LAST}`,
-      "status",
-    ),
-  },
-} as const;
+  "--authentication-config": reloadsOf("authentication"),
+  "--authorization-config": reloadsOf("authorization"),
+};
 const FILES = counter(
   "flotilla_configuration_reloads_total",
   `Changes of files with authorities or kubeconfigs of webhooks, by the flag that names them and ${RELOADED}`,
