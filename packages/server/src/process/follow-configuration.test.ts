@@ -6,6 +6,7 @@ function start() {
   const clock = createFakeClock();
   const used: string[] = [];
   const reloads: string[] = [];
+  const missing = new Set(["kubeconfig"]);
   let next: string | Error = "a";
   const following = followConfiguration(
     {
@@ -17,6 +18,7 @@ function start() {
       },
       use(content) {
         if (content.startsWith("wrong")) throw new Error("wrong");
+        if (missing.has(content)) throw new Error(`no ${content}`);
         used.push(content);
       },
       onReload: (status) => reloads.push(status),
@@ -28,7 +30,7 @@ function start() {
     clock.advance(10_000);
     for (let turn = 0; turn < 10; turn++) await Promise.resolve();
   };
-  return { used, reloads, change, following };
+  return { used, reloads, change, following, missing };
 }
 
 test("uses a changed file once", async () => {
@@ -50,6 +52,17 @@ test("keeps what it has while the file is wrong or missing, and reports each pro
 
   expect(used).toEqual(["b"]);
   expect(reloads).toEqual(["failure", "failure", "failure", "failure", "success"]);
+});
+
+test("uses a configuration that failed when what it names has arrived", async () => {
+  const { used, reloads, change, missing } = start();
+
+  await change("kubeconfig");
+  await change("kubeconfig");
+  missing.delete("kubeconfig");
+  await change("kubeconfig");
+
+  expect([used, reloads]).toEqual([["kubeconfig"], ["failure", "success"]]);
 });
 
 test("stops", async () => {

@@ -1,6 +1,6 @@
 /**
  * Configuration in files that other programs replace, such as mounted ConfigMaps and Secrets: it is read again every ten
- * seconds, and used when it changed. One that cannot be read or used is reported once, and the one before stays in use.
+ * seconds, and used when it changed. One that cannot be read or used is reported once and tried again, and the one before stays in use.
  */
 import { every, messageOf } from "@flotilla/base";
 import type { Clock, Log, Timer } from "@flotilla/base";
@@ -30,8 +30,8 @@ export function followConfiguration(
   { clock, log }: FollowDependencies,
 ): Timer {
   let used = content;
-  /** The content, or the failure to read it, that was reported last. */
-  let rejected: string | undefined;
+  /** What was reported last; undefined while all is well. */
+  let reported: string | undefined;
   let isChecking = false;
   let isEnded = false;
 
@@ -39,17 +39,18 @@ export function followConfiguration(
     let next: string | undefined;
     try {
       next = await read();
-      if (next === used) rejected = undefined;
-      if (next === used || next === rejected || isEnded) return;
+      if (next === used) reported = undefined;
+      if (next === used || isEnded) return;
+      // Also content that failed before: a file that it names may have arrived since.
       await use(next);
       used = next;
-      rejected = undefined;
+      reported = undefined;
       onReload("success");
       log.info("a changed configuration is in use", { flag });
     } catch (error) {
-      const reported = next ?? messageOf(error);
-      if (reported === rejected || isEnded) return;
-      rejected = reported;
+      const problem = JSON.stringify([next, messageOf(error)]);
+      if (problem === reported || isEnded) return;
+      reported = problem;
       onReload("failure");
       log.error("a changed configuration cannot be used; the one before stays in use", { flag, error });
     }
