@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createFakeClock, silentLog } from "@flotilla/base";
+import type { JsonObject } from "@flotilla/base";
 import { postTo } from "./kubeconfig-post.ts";
 import { createTestFolder, kubeconfigOf, serveAnswers } from "./test-kubeconfig.ts";
 
@@ -34,6 +35,39 @@ test("calls the server of a changed kubeconfig, and keeps the one before while t
 
   expect(answers).toEqual(["first", "second", "second", "second"]);
   expect(reloads).toEqual(["success", "failure"]);
+});
+
+test("sends the token of another token file, and of a plugin that replaces it, once they are in the kubeconfig", async () => {
+  const url = await serveAnswers(({ headers }) => headers.authorization ?? "none");
+  const { folder, write, call, reloads } = await follow(kubeconfigOf(url));
+  await folder.write("first", "one");
+  await folder.write("second", "two");
+  const printing = (token: string) => ({
+    apiVersion: "client.authentication.k8s.io/v1",
+    command: process.execPath,
+    args: [
+      "-p",
+      `JSON.stringify({ apiVersion: "client.authentication.k8s.io/v1", kind: "ExecCredential", status: { token: "${token}" } })`,
+    ],
+    interactiveMode: "Never",
+  });
+
+  const users: JsonObject[] = [
+    { tokenFile: folder.path("first") },
+    { tokenFile: folder.path("second") },
+    { exec: printing("three") },
+    { exec: printing("four") },
+  ];
+
+  const tokens = [await call()];
+  for (const user of users) {
+    await write(kubeconfigOf(url, user));
+    tokens.push(await call());
+  }
+  tokens.push(await call());
+
+  expect(tokens).toEqual(["none", "Bearer one", "Bearer two", "Bearer three", "Bearer four", "Bearer four"]);
+  expect(reloads).toEqual(Array(4).fill("success"));
 });
 
 test("a retired server answers late calls, with the kubeconfig that it has", async () => {

@@ -3,9 +3,10 @@
  * again, at most every ten seconds, and a changed one is used; one that cannot be read leaves the one before in use.
  */
 import { FlotillaError, messageOf } from "@flotilla/base";
-import type { Clock, Log } from "@flotilla/base";
+import type { Clock, JsonObject, Log } from "@flotilla/base";
 import { resolve } from "node:path";
 import { connectionOf, createHttp2Transport, loadKubeconfig, readText } from "@flotilla/client";
+import type { Kubeconfig } from "@flotilla/client";
 
 const MAX_BYTES = 1024 * 1024;
 const CHECK_EVERY_MS = 10_000;
@@ -76,12 +77,19 @@ export async function postTo(
 }
 
 interface Target extends KubeconfigServer {
-  /** Equal for equal kubeconfigs. */
+  /** Equal for equal kubeconfigs with equal certificates. The connection itself follows the contents of a token file. */
   readonly identity: string;
 }
 
+/** The entries in use: a connection has what their files contain, but hides the names of token files and programs in functions. */
+function settingsOf({ contexts, clusters, users, currentContext = "" }: Kubeconfig): (JsonObject | undefined)[] {
+  const { cluster = "", user = "" } = contexts.get(currentContext) ?? {};
+  return [clusters.get(cluster), users.get(user)];
+}
+
 async function readTarget(file: string): Promise<Target> {
-  const connection = await connectionOf(await loadKubeconfig(file));
+  const config = await loadKubeconfig(file);
+  const connection = await connectionOf(config);
   const { server } = connection;
   const path = `${server.pathname}${server.search}`;
   let calls = 0;
@@ -94,7 +102,7 @@ async function readTarget(file: string): Promise<Target> {
     transport = undefined;
   };
   return {
-    identity: JSON.stringify(connection),
+    identity: JSON.stringify([connection, settingsOf(config)]),
     async post(body, signal) {
       // Most kubeconfigs that are read are those that are in use already.
       transport ??= createHttp2Transport({
