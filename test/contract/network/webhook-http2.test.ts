@@ -222,6 +222,29 @@ test.each([true, false])(
   },
 );
 
+test("calls that time out one after the other replace their connection once", async () => {
+  const late = Promise.withResolvers<void>();
+  let unanswered = 0;
+  const { post, sessions } = await serve((stream, call) => {
+    if (call === 1 || call > 4) return answerWith(200, "{}")(stream, call);
+    if (++unanswered === 3) late.resolve();
+  });
+  await post();
+  const slow = Array.from({ length: 3 }, () => {
+    const ending = new AbortController();
+    return { ending, call: post(ending.signal) };
+  });
+  await late.promise;
+
+  for (const { ending, call } of slow) {
+    ending.abort(new WebhookError("timeout", "no response within 1 s"));
+    await expect(call).rejects.toMatchObject({ reason: "timeout" });
+    expect(String(await post())).toBe("{}");
+  }
+
+  expect(sessions.size).toBe(2);
+});
+
 test("a blocked address is not connected to", async () => {
   const blocked = new BlockList();
   blocked.addAddress("127.0.0.1");

@@ -85,7 +85,7 @@ export function createWebhookConnection(caBundle: string | undefined, blocked?: 
     } catch (error) {
       // The server did not look at the call: it was closing the connection.
       if (error instanceof RefusedError && !isRepeated) return post(call, stop, true);
-      if (error instanceof WebhookError && isLostConnection(error, session)) sessions.forget(call.endpoint);
+      if (error instanceof WebhookError && isLostConnection(error, session)) sessions.forget(call.endpoint, session);
       throw error;
     }
   }

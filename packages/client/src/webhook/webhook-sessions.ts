@@ -20,8 +20,11 @@ export interface WebhookSessions {
    * the reason of `stop`.
    */
   find(endpoint: Endpoint, stop: AbortSignal): Promise<ClientHttp2Session | undefined>;
-  /** After a failed call: the next one asks again what the server speaks. */
-  forget(endpoint: Endpoint): void;
+  /**
+   * After a failed call: the next one asks again what the server speaks. A connection that was opened since is kept: calls that
+   * fail one after the other on a lost connection must not close the one that replaced it.
+   */
+  forget(endpoint: Endpoint, session: ClientHttp2Session | undefined): void;
   close(): void;
 }
 
@@ -148,7 +151,10 @@ export function createWebhookSessions(limits: SessionLimits): WebhookSessions {
       if (!running) probes.set(key, (running = probe(key, endpoint)));
       return waitFor(running, stop);
     },
-    forget: (endpoint) => drop(keyOf(endpoint.host, endpoint.port, endpoint.serverName)),
+    forget({ host, port, serverName }, session) {
+      const key = keyOf(host, port, serverName);
+      if (known.get(key) === session) drop(key);
+    },
     close() {
       isClosed = true;
       for (const { socket } of probes.values()) socket.destroy();
