@@ -109,7 +109,7 @@ export function createFlowControl({
         { objects: () => countOf(cluster, request), watchers: () => watchersOf(cluster, request) },
         level.limits.nominal,
       );
-      const ticket = new Ticket(flows, level, schema, request, seats, nowMs, scheduler.leave);
+      const ticket = new Ticket({ flows, level, schema, attributes: request, seats, nowMs, onLeave: scheduler.leave });
       if (scheduler.tryStart(ticket, nowMs)) return ticket;
       const reject = (reason: RejectionReason): TooBusyError => {
         flows.metrics.rejected(schema, reason);

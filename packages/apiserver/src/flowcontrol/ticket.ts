@@ -12,6 +12,16 @@ export interface Seat {
   leave(): void;
 }
 
+interface TicketOptions {
+  flows: ClusterFlows;
+  level: PriorityLevel;
+  schema: CompiledSchema;
+  attributes: FlowAttributes;
+  seats: number;
+  nowMs: number;
+  onLeave(ticket: Ticket): void;
+}
+
 /** A class, because one is created for each request. */
 export class Ticket implements QueuedRequest, Seat {
   readonly flows: ClusterFlows;
@@ -26,22 +36,14 @@ export class Ticket implements QueuedRequest, Seat {
   dispatch: () => void = nothing;
   #hasLeft = false;
 
-  constructor(
-    flows: ClusterFlows,
-    level: PriorityLevel,
-    schema: CompiledSchema,
-    request: FlowAttributes,
-    seats: number,
-    nowMs: number,
-    onLeave: (ticket: Ticket) => void,
-  ) {
+  constructor({ flows, level, schema, attributes, seats, nowMs, onLeave }: TicketOptions) {
     this.flows = flows;
     this.level = level;
     this.schema = schema;
     this.seats = seats;
     this.sinceMs = nowMs;
     this.startMs = nowMs;
-    this.attributes = request;
+    this.attributes = attributes;
     this.#onLeave = onLeave;
   }
 
