@@ -153,6 +153,20 @@ describe("cycles through files beside the folders", () => {
       ]);
     });
 
+    test.each([
+      'const { run } = await import("@flotilla/server");',
+      'vi.mock("@flotilla/server", () => ({}));',
+      'const server = await vi.importActual("@flotilla/server");',
+      'const server = await vi.importActual<typeof import("@flotilla/server")>("@flotilla/server");',
+      'const server = await vi.importActual<Server>(\n  "../../server/src/index.ts",\n);',
+      'const path = import.meta.resolve("@flotilla/server");',
+      'const server = require("@flotilla/server");',
+    ])("is reported as `%s`", (text) => {
+      expect(checkLayers([file("packages/apiserver/src/a.test.ts", text)])).toEqual([
+        "packages/apiserver/src/a.test.ts: a test of apiserver imports server, which builds on it or beside it; see testImports in tools/layers.ts",
+      ]);
+    });
+
     test("passes if it is declared, also for tests alone, or is a file of its package", () => {
       const findings = checkLayers([
         manifest,

@@ -6,7 +6,12 @@ import { posix } from "node:path";
 import { packages, stages, subjects, testImports } from "../layers.ts";
 import type { SourceFile } from "./sources.ts";
 
-const IMPORT = /(?:from|import)\s*(\(?)\s*["']((?:\.{1,2}\/|@flotilla\/)[^"']+)["']/g;
+/** Also what tests replace or load with `vi`, and what is found or loaded by name. */
+const CALLS = "import\\.meta\\.resolve|require(?:\\.resolve)?|vi\\.(?:importActual|importMock|mock|doMock)";
+const IMPORT = new RegExp(
+  `(?:from|import|(?:${CALLS})(?:<[^>]*>)?)\\s*(\\(?)\\s*["']((?:\\.{1,2}/|@flotilla/)[^"']+)["']`,
+  "g",
+);
 const STAGES = "packages/flotilla/src/propagation/";
 
 /** An import between two places, and the file that has it. */
