@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -57,7 +58,9 @@ const changes: Record<string, () => void> = {
   },
   "a source was removed": () => rmSync(inCheckout(SOURCE)),
   "nothing was built": () => rmSync(inCheckout("dist"), { recursive: true }),
-  "a build has not ended": () => rmSync(inCheckout(RECORD)),
+  "nothing records what was built": () => rmSync(inCheckout(RECORD)),
+  "the record is cut off": () => truncateSync(inCheckout(RECORD), 20),
+  "the record is empty": () => truncateSync(inCheckout(RECORD)),
 };
 
 test.each(Object.entries(changes))("starts the sources when %s", (_, change) => {

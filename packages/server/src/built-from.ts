@@ -18,10 +18,21 @@ export function stampOf(path: string): Stamp | undefined {
 
 /** Whether every file is as it was when the build read it. `record` is the file that holds a `BuiltFrom`; root ends with `/`. */
 export function isCurrent(record: string, root: string): boolean {
-  if (stampOf(record) === undefined) return false;
-  const files = Object.entries(JSON.parse(readFileSync(record, "utf8")) as BuiltFrom);
-  return files.every(([path, [bytes, changedMs]]) => {
-    const found = stampOf(root + path);
-    return found?.[0] === bytes && found[1] === changedMs;
-  });
+  const files = Object.entries(readRecord(record) ?? {});
+  return (
+    files.length > 0 &&
+    files.every(([path, [bytes, changedMs]]) => {
+      const found = stampOf(root + path);
+      return found?.[0] === bytes && found[1] === changedMs;
+    })
+  );
+}
+
+/** Undefined without a record that is whole: a full disk or a loss of power may have cut it off. The sources are right in any case. */
+function readRecord(record: string): BuiltFrom | undefined {
+  try {
+    return JSON.parse(readFileSync(record, "utf8")) as BuiltFrom;
+  } catch {
+    return undefined;
+  }
 }
