@@ -8,27 +8,36 @@ import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { build } from "vite";
-import { isCurrent, stampOf } from "../packages/server/src/built-from.ts";
-import type { BuiltFrom } from "../packages/server/src/built-from.ts";
+import { isCurrent } from "../packages/server/src/built-from.ts";
 import { buildPage } from "../packages/web/src/build-page.ts";
+import { createBuildInputs, replaceFolder } from "./build-output.ts";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { "if-changed": { type: "boolean" } } });
 const root = join(import.meta.dirname, "..");
 const source = join(root, "packages");
 const DIST = join(root, "dist");
-const output = resolve(positionals[0] ?? DIST);
-const record = join(output, "built-from.json");
-if (values["if-changed"] && isCurrent(record, join(root, "/"))) process.exit();
-// First, so that a checkout does not start what is only partly there.
-rmSync(record, { force: true });
-rmSync(output, { recursive: true, force: true });
+const target = resolve(positionals[0] ?? DIST);
+const RECORD = "built-from.json";
+if (values["if-changed"] && isCurrent(join(target, RECORD), join(root, "/"))) process.exit();
+// Beside the target, which it replaces when it is complete. What was built before stays in use until then.
+const output = `${target}.${process.pid}`;
+const discard = (): void => rmSync(output, { recursive: true, force: true });
+discard();
+process.once("exit", discard);
 
-const builtFrom: BuiltFrom = {};
-/** Called before a file is read: what changes afterwards is not part of the build. */
-function note(file: string): void {
-  const stamp = stampOf(file);
-  if (stamp) builtFrom[relative(root, file)] = stamp;
-}
+const { note, builtFrom } = createBuildInputs(root);
+/**
+ * What is read without passing through the bundler below: this program, versions of dependencies, settings of the bundler, fact
+ * tables, and the page.
+ */
+const OTHER_INPUTS = [
+  "tools/{build,build-output}.ts",
+  "{package,package-lock,tsconfig}.json",
+  "packages/*/{package,tsconfig}.json",
+  "packages/apimachinery/src/kind/facts/*.json",
+  "packages/web/{src,ui}/**/*.*",
+];
+for (const file of globSync(OTHER_INPUTS, { cwd: root })) note(join(root, file));
 
 /** Worker threads, which are started by name. */
 const workers = [
@@ -98,15 +107,9 @@ for (const file of globSync("*/*/**/*.js", { cwd: output })) {
 }
 for (const name of joined) cpSync(join(root, "node_modules", name, "LICENSE"), join(output, "licenses", `${name}.txt`));
 // Fact tables are data, read when a kind is first used.
-for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source })) {
-  note(join(source, file));
+for (const file of globSync("apimachinery/src/kind/facts/*.json", { cwd: source }))
   cpSync(join(source, file), join(output, file));
-}
-for (const file of globSync("web/{src,ui}/**/*.*", { cwd: source })) note(join(source, file));
 await buildPage(join(output, "ui"));
 // An installed package is not compared with sources.
-if (output === DIST) {
-  // Other versions of dependencies, and another build.
-  for (const file of ["package-lock.json", "tools/build.ts"]) note(join(root, file));
-  writeFileSync(record, JSON.stringify(builtFrom));
-}
+if (target === DIST) writeFileSync(join(output, RECORD), JSON.stringify(builtFrom));
+replaceFolder(target, output);
