@@ -1,7 +1,7 @@
 /** Write budgets are counts: the API writes of a workload, and that a converged fleet writes nothing. */
 import { afterEach, expect, test } from "vitest";
 import { CloneSet } from "@flotilla/openkruise";
-import { Deployment, Namespace } from "@flotilla/kubernetes";
+import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
 import { PropagationPolicy } from "@flotilla/karmada";
 import { copy } from "@flotilla/base";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -174,3 +174,24 @@ for (const [how, { policy, readyOfTwelve }] of Object.entries(placements)) {
     await expectSilence(running);
   });
 }
+
+test("an update of a ConfigMap writes each Work, and the generation that was delivered", async () => {
+  const running = await start(3);
+  const key = { cluster: "hub", namespace: "shop", name: "conf" };
+  const policy = makePolicy("shop/conf").selects("v1", "ConfigMap", "conf").duplicates("member1", "member2").build();
+  await running.client.create(PropagationPolicy, "hub", policy);
+  const conf = { apiVersion: "v1" as const, kind: "ConfigMap" as const, metadata: { namespace: "shop", name: "conf" } };
+  await running.client.create(ConfigMap, "hub", { ...conf, data: { a: "1" } });
+  await running.run(10_000);
+  running.resetWrites();
+
+  await running.client.patch(ConfigMap, key, { data: { a: "2" } }, { type: "merge" });
+  await running.run(10_000);
+
+  const works = running.writes().filter(({ resource }) => resource.startsWith("works."));
+  expect(
+    works.map(({ verb, subresource, count }) => `${verb} ${subresource} ${count}`).toSorted(),
+    pipelineWrites(running).text,
+  ).toEqual(["update  2", "update status 2"]);
+  await expectSilence(running);
+});
