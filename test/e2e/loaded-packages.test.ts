@@ -64,6 +64,7 @@ test("a fleet without viewers, devices, storage drivers and ranges of its own lo
     "server/src/console/console.ts",
     "server/src/console/credentials-error.ts",
     "server/src/console/hub-console.ts",
+    "server/src/console/open-streams.ts",
     "server/src/console/page-headers.ts",
     "server/src/console/page-response.ts",
     "server/src/console/request-checks.ts",

@@ -8,18 +8,20 @@
  * Before: reflect filled the Works' status. After: nothing; this is the last stage of the status flow.
  */
 import { Cluster, Work } from "@flotilla/karmada";
+import { findCondition } from "@flotilla/apimachinery";
 import type { KubernetesObject } from "@flotilla/apimachinery";
 import type { ResourceBinding } from "@flotilla/karmada";
 import { formatTime } from "@flotilla/base";
 import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { ObjectKey } from "@flotilla/client";
+import { DISPATCHED } from "../../flotilla-names.ts";
 import { progressTiming, SETTLED_TIMING } from "../../delivery/status-timing.ts";
 import type { Interpreter } from "../../interpreter/interpreter.ts";
 import { findLeftOut, planLeftOut } from "./plan-left-out.ts";
 import { InterpretError } from "@flotilla/kubernetes";
 import type { StatusItem } from "@flotilla/kubernetes";
 import { defineController, done, keyOf, watch } from "@flotilla/controller-runtime";
-import type { Controller, Informer, Lister, Source, StatusWriter } from "@flotilla/controller-runtime";
+import type { Controller, Informer, Lister, ObjectEvent, Source, StatusWriter } from "@flotilla/controller-runtime";
 import { bindingKeyOf, isAtHome, stageName } from "../bindings/binding-scope.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import { whyAway } from "../members/member-away.ts";
@@ -83,6 +85,11 @@ const BY_REPORT = "aggregate.report";
 /** Rules that run for the member's object. */
 const MEMBER_RULES = ["ReflectStatusFailed", "InterpretHealthFailed"] as const;
 
+function changesDispatched({ old, object }: ObjectEvent<ResourceBinding>): boolean {
+  const [before, after] = [old, object].map((binding) => findCondition(binding?.status?.conditions, DISPATCHED));
+  return before?.status !== after?.status || before?.reason !== after?.reason;
+}
+
 export function createAggregateController(deps: AggregateDependencies): Controller<ObjectKey> {
   deps.bindings.addIndex(BY_REPORT, ({ status }) =>
     (status?.aggregatedStatus ?? []).flatMap(({ clusterName, status: reported }) => (reported ? [clusterName] : [])),
@@ -130,8 +137,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
   return defineController({
     name: stageName("aggregate", deps.scope),
     for: deps.scope.kind,
-    // Of what others write into the status, the first sum alone depends on a part, which is there by then.
-    concerns: (event) => !deps.bindingStatus.wrote(event, OWNER),
+    // One write may have the parts of several owners. Of the others', the sum depends on the condition of dispatch.
+    concerns: (event) => !deps.bindingStatus.wrote(event, OWNER) || changesDispatched(event),
     watches: [
       { source: deps.ruleChanges },
       // A status that another client overwrote is restored.
