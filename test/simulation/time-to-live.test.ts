@@ -2,10 +2,10 @@
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
-import { PropagationPolicy } from "@flotilla/karmada";
-import { Event, Job, Namespace } from "@flotilla/kubernetes";
+import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
+import { Deployment, Event, Job, Namespace } from "@flotilla/kubernetes";
 import { ManifestWork } from "@flotilla/ocm";
-import { makePolicy } from "@flotilla/testing/builders.ts";
+import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -107,6 +107,100 @@ test("a Job of the same name as one that was deleted is not deleted for the end 
   await fleet.run(50_000);
 
   expect(await holders(fleet, job)).toEqual(["hub", "m1", "m2"]);
+});
+
+const JOB = { cluster: "hub", namespace: "shop", name: "run" };
+const perPod = { resources: { requests: { cpu: "10" } } };
+
+/**
+ * A Job of four completions, two on each member: those of m2 finish soon, those of m1 take long. Other pods then fill m2,
+ * and m1 leaves the fleet.
+ */
+async function startDivided(ttlSeconds: number): Promise<TestFleet> {
+  const fleet = endsWithTest(await startTestFleet({ members: ["m1", "m2"], nodes: 2 }));
+  const { client } = fleet;
+  await client.create(Namespace, "hub", { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  const divides = makePolicy("shop/runs")
+    .selects("batch/v1", "Job")
+    .with(({ spec }) => {
+      spec.placement = {
+        replicaScheduling: {
+          replicaSchedulingType: "Divided",
+          replicaDivisionPreference: "Weighted",
+          weightPreference: { dynamicWeight: "AvailableReplicas" },
+        },
+      };
+    });
+  await client.create(PropagationPolicy, "hub", divides.build());
+  await client.create(OverridePolicy, "hub", {
+    apiVersion: "policy.karmada.io/v1alpha1",
+    kind: "OverridePolicy",
+    metadata: { name: "slow", namespace: "shop" },
+    spec: {
+      resourceSelectors: [{ apiVersion: "batch/v1", kind: "Job" }],
+      overrideRules: [
+        {
+          targetCluster: { clusterNames: ["m1"] },
+          overriders: {
+            plaintext: [{ path: "/spec/template/metadata/annotations/sim~1run", operator: "replace", value: "3000" }],
+          },
+        },
+      ],
+    },
+  });
+  const template = { ...pod, spec: { ...pod.spec, containers: [{ name: "main", image: "seed:1", ...perPod }] } };
+  const spec = { ttlSecondsAfterFinished: ttlSeconds, completions: 4, parallelism: 4, template };
+  await client.create(Job, "hub", run("batch/v1", "Job", spec) as unknown as Job);
+  // Shorter than any time to live of the test: m2 has finished, and m1 has not.
+  await fleet.run(20_000);
+  const filler = makeDeployment("shop/filler")
+    .replicas(6)
+    .with(
+      ({
+        spec: {
+          template: { spec: filling },
+        },
+      }) => {
+        const [container] = filling?.containers ?? [];
+        if (container) Object.assign(container, perPod);
+      },
+    );
+  await client.create(Deployment, "m2", filler.build());
+  await fleet.run(20_000);
+  await client.delete(Cluster, { cluster: "hub", name: "m1" });
+  return fleet;
+}
+
+test("a divided Job stays while completions of a member that has left are missing, and expires when they are done", async () => {
+  const fleet = await startDivided(5);
+  await fleet.run(60_000);
+  const { status } = await fleet.client.get(Job, JOB);
+
+  await fleet.client.delete(Deployment, { cluster: "m2", namespace: "shop", name: "filler" });
+  await fleet.run(3_000);
+  const during = await holders(fleet, runs["a Job"]);
+  await fleet.run(60_000);
+
+  expect(status).toMatchObject({ succeeded: 2 });
+  expect(status?.conditions ?? []).toEqual([]);
+  expect(during).toContain("hub");
+  expect(await fleet.client.list(Job, { cluster: "hub", namespace: "shop" })).toMatchObject({ items: [] });
+});
+
+test("a divided Job is not complete while a member has not run what another one left", async () => {
+  const fleet = await startDivided(3600);
+
+  await fleet.run(60_000);
+  const during = (await fleet.client.get(Job, JOB)).status;
+  await fleet.client.delete(Deployment, { cluster: "m2", namespace: "shop", name: "filler" });
+  await fleet.run(60_000);
+
+  expect(during).toMatchObject({ succeeded: 2 });
+  expect(during?.conditions ?? []).toEqual([]);
+  expect((await fleet.client.get(Job, JOB)).status).toMatchObject({
+    succeeded: 4,
+    conditions: [{ type: "Complete" }, {}],
+  });
 });
 
 const inWork = (spec: Partial<ManifestWork["spec"]> = {}): ManifestWork => ({

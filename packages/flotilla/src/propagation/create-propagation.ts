@@ -372,6 +372,8 @@ function bindingStages(
     createExpiryController({
       scope,
       client: clientFor("expiry"),
+      bindings,
+      worksOf,
       templates,
       templateChanges: templates.source((event) =>
         canExpire(event.object) ? bindingOf(event).filter((key) => bindings.get(key)) : [],

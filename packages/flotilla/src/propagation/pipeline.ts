@@ -102,12 +102,6 @@ export const pipeline: readonly Stage[] = [
     ],
   },
   {
-    name: "expiry",
-    does: "deletes a template that has finished on its members, after its time to live",
-    reads: ["ResourceBinding", "template"],
-    writes: [],
-  },
-  {
     name: "rebalance",
     does: "reschedules resources for a WorkloadRebalancer",
     reads: ["WorkloadRebalancer", "ResourceBinding"],
@@ -177,6 +171,12 @@ export const pipeline: readonly Stage[] = [
       "ResourceBinding.status.conditions[StatusComplete]",
       "template.status",
     ],
+  },
+  {
+    name: "expiry",
+    does: "deletes a template that has finished on its members, after its time to live",
+    reads: ["ResourceBinding", "Work", "template"],
+    writes: [],
   },
 ];
 

@@ -28,7 +28,6 @@ import { whyAway } from "../members/member-away.ts";
 import type { ReportRuleFailure } from "../rules/rule-failures.ts";
 import { RELIST_RETRY_MS } from "../templates/templates.ts";
 import type { Templates } from "../templates/templates.ts";
-import { isFinishedRun } from "../jobs/finished-run.ts";
 import { jobItems, keepCounters } from "../jobs/job-items.ts";
 import { countUpdated, planReleased, withoutKept, withReleaseRevisions } from "./count-release.ts";
 import type { ReleaseStandingOf } from "./count-release.ts";
@@ -37,6 +36,7 @@ import {
   aggregatesInMs,
   areAllRead,
   isBehind,
+  keepsFinalReports,
   planAggregation,
   planFailedRules,
   planItems,
@@ -167,7 +167,8 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       if (firstInMs === undefined) return done;
       if (firstInMs > 0) return { requeueAfterMs: firstInMs };
       const reported = planItems(works, held);
-      const items = isFinishedRun(binding) ? withFinalReports(binding, reported) : reported;
+      const template = await deps.templates.get(binding.spec.resource);
+      const items = keepsFinalReports(binding, template) ? withFinalReports(binding, reported) : reported;
       // Members report no status for a ConfigMap, so none is missing on it.
       const hadReports = binding.status?.aggregatedStatus?.some(({ status }) => status);
       const now = formatTime(deps.clock.now());
@@ -185,7 +186,6 @@ export function createAggregateController(deps: AggregateDependencies): Controll
       };
       if (planAggregation(binding, aggregation, now) !== binding)
         deps.bindingStatus.set(key, OWNER, (newest) => planAggregation(newest, aggregation, now), timing);
-      const template = await deps.templates.get(binding.spec.resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.uid !== binding.spec.resource.uid) return done;
       reportMembersRules(template, failedRules, areAllRead(binding, works));

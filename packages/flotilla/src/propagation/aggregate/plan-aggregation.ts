@@ -20,7 +20,9 @@ import {
 import { HEALTHY, withBindingHealth } from "../../health/healthy-condition.ts";
 import type { MemberVerdict } from "../../health/healthy-condition.ts";
 import { whyUnhealthy } from "../../health/why-unhealthy.ts";
-import { timeMs } from "@flotilla/kubernetes";
+import { isJobFinished, timeMs } from "@flotilla/kubernetes";
+import { isFinishedRun } from "../jobs/finished-run.ts";
+import { isJob } from "../jobs/plan-job.ts";
 import { STATUS_UNREAD, whyStale } from "../works/stale-numbers.ts";
 
 type Item = NonNullable<NonNullable<ResourceBinding["status"]>["aggregatedStatus"]>[number];
@@ -42,6 +44,18 @@ export function planReports(works: readonly DeepReadonly<Work>[]): Pick<Item, "c
   return works
     .filter((work) => !work.metadata.deletionTimestamp && !isLeftAlone(work))
     .map((work) => ({ ...itemOf(work), health: work.status?.manifestStatuses?.[0]?.health }));
+}
+
+/**
+ * Whether reports of members that leave are kept. A Job may be complete on each of its members and lack completions of one
+ * that has left: its record has what those that it leaves had done, and another member runs the rest.
+ */
+export function keepsFinalReports(
+  binding: DeepReadonly<ResourceBinding>,
+  template: (DeepReadonly<KubernetesObject> & { readonly status?: unknown }) | undefined | "unknown",
+): boolean {
+  if (!isFinishedRun(binding)) return false;
+  return template === undefined || template === "unknown" || !isJob(template) || isJobFinished(template.status);
 }
 
 /** A finished run does not run again, so what a member that left reported stays. */

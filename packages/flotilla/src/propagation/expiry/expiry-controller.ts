@@ -2,13 +2,16 @@
  * Deletes templates that have finished on their members, after the time that their `ttlSecondsAfterFinished`, or the
  * field of that meaning, names. Copies do not have this field: the hub would create a deleted copy, and run it, again.
  *
- * Reads:  ResourceBinding; its resource template.
+ * Reads:  ResourceBinding; its Works and its resource template.
  * Writes: the deletion of the template.
  */
-import type { Clock } from "@flotilla/base";
+import type { Clock, DeepReadonly } from "@flotilla/base";
 import type { Client, ObjectKey } from "@flotilla/client";
-import { done, keyOf, unlessChanged } from "@flotilla/controller-runtime";
-import type { Controller, EventRecorder, Source } from "@flotilla/controller-runtime";
+import { done, keyOf, unlessChanged, watch } from "@flotilla/controller-runtime";
+import type { Controller, EventRecorder, Lister, Source } from "@flotilla/controller-runtime";
+import { Work } from "@flotilla/karmada";
+import type { ResourceBinding } from "@flotilla/karmada";
+import { bindingKeyOf } from "../bindings/binding-scope.ts";
 import type { BindingScope } from "../bindings/binding-scope.ts";
 import { defineForBindings } from "../bindings/define-for-bindings.ts";
 import { RELIST_RETRY_MS } from "../templates/templates.ts";
@@ -20,6 +23,8 @@ export interface ExpiryDependencies {
   client: Client;
   templates: Pick<Templates, "get" | "kindOf">;
   templateChanges: Source<ObjectKey>;
+  bindings: Lister<ResourceBinding>;
+  worksOf(binding: DeepReadonly<ResourceBinding>): readonly DeepReadonly<Work>[];
   events: EventRecorder;
   clock: Clock;
 }
@@ -30,7 +35,15 @@ export function createExpiryController(deps: ExpiryDependencies): Controller<Obj
     stage: "expiry",
     scope,
     concerns: ({ spec }) => canExpire(spec.resource),
-    watches: [{ source: deps.templateChanges }],
+    watches: [
+      { source: deps.templateChanges },
+      // A member may run its copy again, or report on the latest one, without a change of its status.
+      watch(Work, ({ cluster, object }) => {
+        const key = bindingKeyOf(scope, cluster, object);
+        const binding = key && deps.bindings.get(key);
+        return key && binding && canExpire(binding.spec.resource) ? [key] : [];
+      }),
+    ],
     writes: [],
 
     async reconcile(binding, { key: { cluster }, log, signal }) {
@@ -39,7 +52,7 @@ export function createExpiryController(deps: ExpiryDependencies): Controller<Obj
       const template = await templates.get(resource);
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.deletionTimestamp || template.metadata.uid !== resource.uid) return done;
-      const expiry = planExpiry(binding, template);
+      const expiry = planExpiry(binding, template, deps.worksOf(binding), clock.now());
       if (!expiry) return done;
       const leftMs = expiry.atMs - clock.now();
       if (leftMs > 0) return { requeueAfterMs: leftMs };
