@@ -1,15 +1,20 @@
 /** Runs that are deleted some time after they have finished, from the hub and from every member. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Json, JsonObject } from "@flotilla/base";
 import { createKindResolver } from "@flotilla/client";
 import { Cluster, OverridePolicy, PropagationPolicy } from "@flotilla/karmada";
 import { Deployment, Event, Job, Namespace } from "@flotilla/kubernetes";
+import { Decision } from "@flotilla/flotilla";
 import { ManifestWork } from "@flotilla/ocm";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { endsWithTest } from "@flotilla/testing/ends-with-test.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { Manifest } from "./health-fleet.ts";
+import { runCommand } from "./run-command.ts";
 
 const pod = {
   metadata: { annotations: { "sim/run": "2" } },
@@ -201,6 +206,86 @@ test("a divided Job is not complete while a member has not run what another one 
     succeeded: 4,
     conditions: [{ type: "Complete" }, {}],
   });
+});
+
+async function planTimeToLive(fleet: TestFleet, seconds: number): Promise<{ code: number; text: string }> {
+  const { spec, ...job } = runs["a Job"];
+  const folder = await mkdtemp(join(tmpdir(), "flotilla-expiry-"));
+  try {
+    const file = join(folder, "job.json");
+    await writeFile(
+      file,
+      JSON.stringify({ ...job, spec: { ...(spec as JsonObject), ttlSecondsAfterFinished: seconds } }),
+    );
+    return await runCommand(fleet, "plan", "-f", file);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+test("a plan shows that a finished Job is deleted by its new time to live, now or later", async () => {
+  const { spec, ...job } = runs["a Job"];
+  const { ttlSecondsAfterFinished: _, ...endless } = spec as Record<string, Json>;
+  const fleet = await start({ ...job, spec: endless });
+  await fleet.run(60_000);
+
+  const now = await planTimeToLive(fleet, 5);
+  const later = await planTimeToLive(fleet, 3600);
+
+  expect(now.code).toBe(1);
+  for (const member of ["m1", "m2"])
+    expect(now.text).toContain(`${member}\n  - Job shop/run (it has finished, and its time to live has passed)\n`);
+  expect(now.text).toContain("Job shop/run: it has finished, and is deleted from the hub at once");
+  expect(later.code).toBe(1);
+  expect(later.text).not.toContain("none on any member");
+  expect(later.text).toMatch(
+    /Job shop\/run: the plan does not cover that it is deleted in 59m\S*, when its time to live/,
+  );
+});
+
+test("the deletion of a finished Job is a decision", async () => {
+  const fleet = await start(runs["a Job"]);
+
+  await fleet.run(60_000);
+
+  const { items } = await fleet.client.list(Decision, { cluster: "hub" });
+  expect(items.filter(({ type }) => type === "Expired")).toEqual([
+    expect.objectContaining({
+      object: expect.objectContaining({ kind: "Job", namespace: "shop", name: "run" }),
+      actor: expect.objectContaining({ controller: "expiry" }),
+      clusters: ["m1", "m2"],
+      cause: { reason: "TimeToLive", message: expect.stringContaining("is 30 s") },
+      after: { deleted: true },
+    }),
+  ]);
+});
+
+test("a finished Job that may not be deleted has one event, and is deleted when it may", async () => {
+  const PROTECTED = "resourcetemplate.karmada.io/deletion-protected";
+  const job = runs["a Job"];
+  const fleet = await start({ ...job, metadata: { ...job.metadata, labels: { [PROTECTED]: "Always" } } });
+  await fleet.run(120_000);
+  const stays = await holders(fleet, job);
+  const { items } = await fleet.client.list(Event, { cluster: "hub", namespace: "shop" });
+
+  await fleet.client.patch(Job, JOB, { metadata: { labels: { [PROTECTED]: null } } }, { type: "merge" });
+  await fleet.run(5_000);
+
+  expect(stays).toEqual(["hub", "m1", "m2"]);
+  expect(items.filter(({ reason }) => reason === "ExpiryFailed")).toMatchObject([
+    { type: "Warning", count: 1, message: expect.stringContaining(`remove the label: ${PROTECTED}`) },
+  ]);
+  expect(await holders(fleet, job)).toEqual([]);
+});
+
+test("the finished copies of a Job whose policy preserves them stay", async () => {
+  const fleet = await start(runs["a Job"]);
+  const key = { cluster: "hub", namespace: "shop", name: "runs" };
+  await fleet.client.patch(PropagationPolicy, key, { spec: { preserveResourcesOnDeletion: true } }, { type: "merge" });
+
+  await fleet.run(60_000);
+
+  expect(await holders(fleet, runs["a Job"])).toEqual(["m1", "m2"]);
 });
 
 const inWork = (spec: Partial<ManifestWork["spec"]> = {}): ManifestWork => ({

@@ -25,6 +25,8 @@ import { createDryRunClient } from "./dry-run-client.ts";
 import { splitFinishedCopies } from "./finished-copies.ts";
 import { withAutoscaled } from "./autoscaled-changes.ts";
 import { withExisting } from "./existing-changes.ts";
+import { expiringIn, expiryNotes } from "./expiry-notes.ts";
+import type { Expiring } from "./expiry-notes.ts";
 import { federatedScaling } from "./federated-scaling.ts";
 import { firstSteps } from "./first-steps.ts";
 import { hubChangesOf } from "./hub-changes.ts";
@@ -155,6 +157,7 @@ export async function planManifests(
     const standing = await planStanding(before, clock);
     const { note, ...own } = ownChanges(planned, standing, (resource) => titles.has(resource));
     const taints = taintNotes(plan.templates, standing.tainted);
+    const expiring = expiryNotes(plan.templates, standing.expiring, clock.now());
     const { notes: existing, ...met } = await withExisting({ templates: [...plan.templates, ...namespaces] }, own, {
       client,
       clock,
@@ -184,6 +187,7 @@ export async function planManifests(
       ...works.notes,
       ...later.notes,
       ...taints.notes,
+      ...expiring.notes,
       ...(asking > 0
         ? [`${asking} resources are skipped: they are interpreted by a webhook that only the hub can reach`]
         : []),
@@ -213,6 +217,7 @@ export async function planManifests(
         ...unknown.map(objectTitle),
         ...later.unplanned,
         ...taints.unplanned,
+        ...expiring.unplanned,
         ...(asking > 0 && hub.length > 0 ? ["resources with a webhook"] : []),
       ],
       notes,
@@ -262,11 +267,19 @@ const problemsIn = ({ templates }: FleetPlan): PlanChanges["problems"] =>
   );
 
 /** What the hub would do anyway. */
-async function planStanding(state: HubState, clock: Clock): Promise<PlanChanges & { tainted: Tainted }> {
+async function planStanding(
+  state: HubState,
+  clock: Clock,
+): Promise<PlanChanges & { tainted: Tainted; expiring: Expiring }> {
   const { interpreter, close } = createHubInterpreter(state, clock);
   try {
     const plan = await planFleet(withoutAsking(state).snapshot, { interpreter, nowMs: clock.now() });
-    return { changes: planChanges(plan), problems: problemsIn(plan), tainted: taintedIn(plan.templates) };
+    return {
+      changes: planChanges(plan),
+      problems: problemsIn(plan),
+      tainted: taintedIn(plan.templates),
+      expiring: expiringIn(plan.templates),
+    };
   } finally {
     await close();
   }

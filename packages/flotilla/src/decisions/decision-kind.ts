@@ -23,6 +23,7 @@ const DECISION_TYPES = [
   "Tainted",
   "ClustersSelected",
   "Scaled",
+  "Expired",
 ] as const;
 export type DecisionType = (typeof DECISION_TYPES)[number];
 

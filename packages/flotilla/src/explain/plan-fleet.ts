@@ -164,17 +164,20 @@ export function planChanges(plan: FleetPlan, gone: readonly DeepReadonly<Work>[]
     (work) => idOfManifest(work),
   );
   return plan.templates
-    .flatMap(({ template, works, binding, replacesRun, departures = [] }) => {
+    .flatMap(({ template, works, binding, replacesRun, departures = [], isExpired }) => {
       const before = [...works.before, ...(goneById.get(idOf(template)) ?? [])];
       if (replacesRun) return planReplaced(before, works.after, template);
       const changes = compareWorks(before, works.after, template).map((change) =>
         withDepartureNote(change, departures),
       );
+      if (isExpired) return changes.map((change) => ({ ...change, note: change.note ?? EXPIRED }));
       // A run that begins is not worth a note.
       return before.length === 0 ? changes : changes.map((change) => withRunNote(change, works.after, binding));
     })
     .sort((a, b) => compareText(keyOf(a), keyOf(b)));
 }
+
+const EXPIRED = "it has finished, and its time to live has passed";
 
 /**
  * Copies of templates with a Retain rule that the hub writes again although only its own labels and annotations change:

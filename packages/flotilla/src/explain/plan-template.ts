@@ -40,6 +40,7 @@ import { planRelease } from "./plan-release.ts";
 import type { PlannedRelease, ReleaseDependencies } from "./plan-release.ts";
 import { renderUnreturned } from "../propagation/dispatch/render-notices.ts";
 import { findReplaced } from "../propagation/dispatch/replaced-division.ts";
+import { planExpiry } from "../propagation/expiry/plan-expiry.ts";
 import { planDepartures, withoutDepartures } from "./plan-departures.ts";
 import type { DeparturePlan, PlannedDeparture } from "./plan-departures.ts";
 import type { Binding } from "./planned-binding.ts";
@@ -94,6 +95,10 @@ export interface TemplatePlan {
   departures?: readonly PlannedDeparture[] | undefined;
   /** When it leaves a member whose taint it tolerates for a time. */
   leavesInMs?: number | undefined;
+  /** When it is deleted from the hub, because its time to live has passed then. */
+  expiresAtMs?: number | undefined;
+  /** It is deleted now. */
+  isExpired?: true;
   /** Members that it would leave because of their taints if its policy had `failover.cluster`. */
   staysOn?: readonly string[];
   /** Some copies cannot be rendered; `problems` has the reasons. */
@@ -135,6 +140,13 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     );
   const decided = schedule ? carryOut(leaving.binding, schedule, deps.nowMs) : leaving.binding;
   const scheduled = withoutDepartures(decided, leaving.departures);
+  const expiry =
+    before && !plan.replacesRun ? planExpiry(scheduled, observed(template), worksBefore, deps.nowMs) : undefined;
+  if (expiry && expiry.atMs <= deps.nowMs) {
+    const expired = { ...scheduled, spec: { ...scheduled.spec, clusters: [] } };
+    const works = { before: worksBefore, after: [] };
+    return { ...plan, binding: expired, schedule, works, expiresAtMs: expiry.atMs, isExpired: true };
+  }
   const held = await heldByQuota(scheduled, template, {
     interpreter: deps.interpreter,
     quotaRoom: views.quotaRoom,
@@ -154,12 +166,19 @@ export async function planTemplate(deps: PlanningDependencies, given: Template):
     departures: leaving.departures.length > 0 ? leaving.departures : undefined,
     leavesInMs: leaving.leavesInMs,
     staysOn: leaving.staysOn,
+    expiresAtMs: expiry?.atMs,
     release: dispatch?.begins,
     isOverQuota: schedule?.outcome === "unschedulable" && schedule.reason === QUOTA_EXCEEDED ? true : undefined,
     isUncopied: (dispatch?.failures.length ?? 0) > 0 ? true : undefined,
     works: { before: worksBefore, after: dispatch?.desired ?? worksBefore },
   };
 }
+
+/** Members report on the planned generation soon. */
+const observed = (template: Template): Template => ({
+  ...template,
+  metadata: { ...template.metadata, generation: 0 },
+});
 
 export function bindingOf(
   views: PlanningViews,

@@ -16,7 +16,14 @@ import type { Client, ObjectKey } from "@flotilla/client";
 import { KEPT_TEMPLATE } from "@flotilla/openkruise";
 import type { DecisionRecorder } from "../decisions/decision-recorder.ts";
 import type { Interpreter } from "../interpreter/interpreter.ts";
-import { createOwnedSet, createStatusWriter, idOfKey, keyOf, unlessChanged } from "@flotilla/controller-runtime";
+import {
+  createFailureReports,
+  createOwnedSet,
+  createStatusWriter,
+  idOfKey,
+  keyOf,
+  unlessChanged,
+} from "@flotilla/controller-runtime";
 import type {
   Controller,
   EventRecorders,
@@ -38,7 +45,7 @@ import { createDispatchController } from "./dispatch/dispatch-controller.ts";
 import type { DispatchDependencies } from "./dispatch/dispatch-controller.ts";
 import type { ReleaseOf } from "./dispatch/release-copies.ts";
 import { createEvictionController } from "./eviction/eviction-controller.ts";
-import { createExpiryController } from "./expiry/expiry-controller.ts";
+import { createExpiryController, EXPIRY_ENDINGS, EXPIRY_EVENTS } from "./expiry/expiry-controller.ts";
 import { canExpire } from "./expiry/plan-expiry.ts";
 import { createExecution } from "./create-execution.ts";
 import type { Execution } from "./create-execution.ts";
@@ -378,7 +385,17 @@ function bindingStages(
       templateChanges: templates.source((event) =>
         canExpire(event.object) ? bindingOf(event).filter((key) => bindings.get(key)) : [],
       ),
-      events: events("flotilla-expiry"),
+      events: events(EXPIRY_EVENTS),
+      reports: createFailureReports({
+        cluster: deps.hub,
+        component: EXPIRY_EVENTS,
+        client: clientFor("expiry"),
+        events: events(EXPIRY_EVENTS),
+        endings: EXPIRY_ENDINGS,
+        clock,
+        log: deps.log,
+      }),
+      recorder: deps.decisions,
       clock,
     }),
     createAggregateController({

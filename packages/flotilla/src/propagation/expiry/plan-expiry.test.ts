@@ -189,6 +189,14 @@ test("the message names ten members at most", () => {
   expect(plan(templateOf("batch/Job", ttl), members)?.message).toMatch(/ m18, m19 and 2 more$/);
 });
 
+test("the message says that the policy preserves the copies", () => {
+  const members = { oslo: reporting(complete(1)) };
+
+  expect(plan(templateOf("batch/Job", ttl), members, { preserveResourcesOnDeletion: true })?.message).toBe(
+    "deleted; its policy preserves the copies: spec.ttlSecondsAfterFinished is 60 s, and it has finished on oslo",
+  );
+});
+
 test("Workflows that all succeeded have their own time", () => {
   const { spec } = samples["argoproj.io/Workflow"] as Sample;
   const status = { phase: "Succeeded", finishedAt: END };

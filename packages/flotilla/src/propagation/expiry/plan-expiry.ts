@@ -56,7 +56,9 @@ export function planExpiry(
   if (statuses.length === 0 || typeof seconds !== "number") return undefined;
   return {
     atMs: endedMs + seconds * 1000,
-    message: `deleted with its copies: ${rule.path.join(".")} is ${seconds} s, and it has finished on ${listOf([...reports.keys()])}`,
+    message:
+      `${binding.spec.preserveResourcesOnDeletion ? "deleted; its policy preserves the copies" : "deleted with its copies"}: ` +
+      `${rule.path.join(".")} is ${seconds} s, and it has finished on ${listOf([...reports.keys()])}`,
   };
 }
 
