@@ -146,7 +146,7 @@ test("a claim in use is protected in a cluster whose pods others run, and a clas
   expect(await holders(fleet)).toEqual(["Namespace on m1"]);
 });
 
-test("a Pod of the hub that names a node is deleted, with its copy and its Namespace", async () => {
+test("a Pod of the hub that names a node is deleted, and so is its Namespace", async () => {
   const fleet = await startFleet(3);
   const { client } = fleet;
   await client.create(Namespace, "hub", namespace);

@@ -7,7 +7,7 @@ import type { Json } from "@flotilla/base";
 import { find } from "@flotilla/client";
 import { Cluster, PropagationPolicy } from "@flotilla/karmada";
 import type { PropagationPolicy as Policy } from "@flotilla/karmada";
-import { ConfigMap, Deployment, Namespace } from "@flotilla/kubernetes";
+import { ConfigMap, Deployment, Job, Namespace } from "@flotilla/kubernetes";
 import { makeDeployment, makePolicy } from "@flotilla/testing/builders.ts";
 import { startTestFleet } from "@flotilla/testing/fleet/fleet.ts";
 import type { TestFleet } from "@flotilla/testing/fleet/fleet.ts";
@@ -102,6 +102,33 @@ test.each([
   expect(text).toContain("member1\n  ~ Deployment lab/w\n      spec.replicas: 2 → 4\n");
   expect(text).toContain(`member2\n  - ConfigMap lab/settings\n  - Deployment lab/w (${CAUSE}; ${ending})\n`);
   expect(after).toEqual([[4, "settings"], [undefined]]);
+});
+
+test.each([
+  ["Directly", "the copy is deleted at once, also if no other member fits; what is left runs elsewhere"],
+  ["Gracefully", "the copy is deleted at once; what is left runs elsewhere"],
+] as const)("says that a Job that a taint moves, purged %s, is deleted at once", async (purgeMode, ending) => {
+  await start((spec) => {
+    spec.failover = { cluster: { purgeMode } };
+    spec.resourceSelectors = [{ apiVersion: "batch/v1", kind: "Job" }];
+  });
+  const template = {
+    metadata: { annotations: { "sim/run": "3000" } },
+    spec: { restartPolicy: "Never" as const, containers: [{ name: "main", image: "seed:1" }] },
+  };
+  await fleet.client.create(Job, "hub", {
+    apiVersion: "batch/v1",
+    kind: "Job",
+    metadata: { name: "seed", namespace: "lab" },
+    spec: { completions: 4, parallelism: 4, template },
+  });
+  await fleet.run(10_000);
+
+  const { text } = await planAndApply(TAINTED);
+
+  expect(text).toContain(`  - Job lab/seed (${CAUSE}; ${ending})\n`);
+  const left = await find(fleet.client, Job, { cluster: "member2", namespace: "lab", name: "seed" });
+  expect(left).toBeUndefined();
 });
 
 test("shows that a copy is deleted without a replacement, if its policy purges directly", async () => {

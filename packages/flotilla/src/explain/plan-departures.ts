@@ -7,6 +7,8 @@ import { departureProblem } from "../propagation/failover/find-replacement.ts";
 import { planTask } from "../propagation/failover/departure.ts";
 import type { Departure } from "../propagation/failover/departure.ts";
 import { planClusterFailover } from "../propagation/failover/plan-cluster-failover.ts";
+import { runsAgain } from "../propagation/jobs/finished-run.ts";
+import { isJob } from "../propagation/jobs/plan-job.ts";
 import type { createFleet } from "../propagation/schedule/fleet-view.ts";
 import type { PlanningViews } from "../propagation/planning-views.ts";
 import type { Binding } from "./planned-binding.ts";
@@ -58,7 +60,7 @@ export function planDepartures(binding: Binding, { views, fleet, nowMs }: Depart
     if (problem !== undefined) plan.problems.push(`Evict from cluster ${departure.cluster} failed: ${problem}`);
     else if ("task" in planned) {
       plan.binding = withTask(plan.binding, planned.task);
-      plan.departures.push({ cluster: departure.cluster, note: noteOf(departure) });
+      plan.departures.push({ cluster: departure.cluster, note: noteOf(binding, departure) });
     }
   }
   return plan;
@@ -80,7 +82,12 @@ export function withoutDepartures(scheduled: Binding, departures: readonly Plann
   return { ...scheduled, spec: { ...scheduled.spec, gracefulEvictionTasks } };
 }
 
-/** Without another member only copies that are purged directly leave. */
-function noteOf({ message, purgeMode }: Departure): string {
-  return `${message}; the copy is deleted ${purgeMode === "Gracefully" ? "when its replacement is healthy" : "at once, also if no other member fits"}`;
+/** Without another member only copies that are purged directly leave. Two copies of a Job would run the same completions. */
+function noteOf(binding: Binding, { message, purgeMode }: Departure): string {
+  const gracefully = isJob(binding.spec.resource) ? "at once" : "when its replacement is healthy";
+  const rest = runsAgain(binding) ? "it runs again elsewhere" : "what is left runs elsewhere";
+  return (
+    `${message}; the copy is deleted ${purgeMode === "Gracefully" ? gracefully : "at once, also if no other member fits"}` +
+    (isJob(binding.spec.resource) ? `; ${rest}` : "")
+  );
 }

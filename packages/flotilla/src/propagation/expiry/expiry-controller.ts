@@ -39,8 +39,7 @@ export interface ExpiryDependencies {
 /** The source of the events. */
 export const EXPIRY_EVENTS = "flotilla-expiry";
 const REJECTED = "ExpiryFailed";
-/** A deletion that failed is reported with this reason. */
-export const EXPIRY_ENDINGS = { [REJECTED]: "Its time to live no longer deletes it, or the server accepts that." };
+export const EXPIRY_ENDINGS = { [REJECTED]: "Its time to live does not require its deletion any longer." };
 /** What protects an object may end without a change of the object. */
 const REJECTED_RETRY_MS = 5 * 60_000;
 
@@ -68,9 +67,11 @@ export function createExpiryController(deps: ExpiryDependencies): Controller<Obj
       if (template === "unknown") return { requeueAfterMs: RELIST_RETRY_MS };
       if (!template || template.metadata.deletionTimestamp || template.metadata.uid !== resource.uid) return done;
       const expiry = planExpiry(binding, template, deps.worksOf(binding), clock.now());
-      if (!expiry) return done;
-      const leftMs = expiry.atMs - clock.now();
-      if (leftMs > 0) return { requeueAfterMs: leftMs };
+      const leftMs = expiry ? expiry.atMs - clock.now() : undefined;
+      if (!expiry || leftMs === undefined || leftMs > 0) {
+        reports.over(template, REJECTED);
+        return leftMs === undefined ? done : { requeueAfterMs: leftMs };
+      }
 
       const { uid = "", resourceVersion = "" } = template.metadata;
       const kind = await templates.kindOf(resource);
