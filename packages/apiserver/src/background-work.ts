@@ -61,6 +61,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   const foreignGarbage = createForeignGarbage({
     collector: () => collector,
     remotes: (cluster) => aggregation.remotes(cluster),
+    cache,
     isManagedElsewhere: (cluster) => leases.isHeld(cluster),
     clock,
     signal: options.signal,
@@ -84,6 +85,7 @@ export function createBackgroundWork(options: BackgroundWorkOptions): Background
   });
   const foreignOwners = createForeignOwners({
     collector,
+    cache,
     remotes: (cluster) => aggregation.remotes(cluster),
     clock,
     signal: options.signal,

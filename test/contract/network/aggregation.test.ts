@@ -10,6 +10,8 @@ import { APIService, bootstrapRbac, EndpointSlice, Endpoints, kubernetesKinds, S
 import { startAggregatedServer } from "@flotilla/testing/aggregated-server.ts";
 import type { AggregatedServer, AskedRequest } from "@flotilla/testing/aggregated-server.ts";
 import { bodyOf } from "../../../packages/apiserver/src/request/byte-streams.ts";
+import type { Engine } from "../../../packages/apiserver/src/store/engine.ts";
+import { createMemoryEngine } from "../../../packages/apiserver/src/store/memory-engine.ts";
 import { ADDRESS_ANNOTATION, makeDefinition, PROFILE, createTestServer } from "@flotilla/testing/api-server.ts";
 import type { TestServer } from "@flotilla/testing/api-server.ts";
 
@@ -33,6 +35,7 @@ const RESOURCES = {
 };
 
 let frontProxy: CertificateAuthority;
+let options: Parameters<typeof createTestServer>[0];
 let subject: TestServer;
 let remote: AggregatedServer;
 let answer: (request: AskedRequest, response: ServerResponse) => void;
@@ -69,7 +72,7 @@ beforeEach(async () => {
     },
   });
   const identities = new Map<string, { cert: string; key: string }>();
-  subject = await createTestServer({
+  options = {
     profiles: { hub: { ...PROFILE, builtIns: [...PROFILE.builtIns, ...KINDS] } },
     clusters: { hub: "hub", other: "hub" },
     frontProxy(commonName) {
@@ -82,7 +85,8 @@ beforeEach(async () => {
       identities.set(commonName, { cert, key });
       return { cert, key };
     },
-  });
+  };
+  subject = await createTestServer(options);
   onTestFinished(async () => {
     remote.close();
     await subject.server.close();
@@ -271,6 +275,7 @@ test("an object whose owner the server no longer has is deleted, and no other on
 describe("garbage collection of objects that the server stores", () => {
   interface Trout {
     name: string;
+    namespace?: string;
     uid: string;
     resourceVersion: string;
     ownerReferences: JsonObject[];
@@ -297,7 +302,7 @@ describe("garbage collection of objects that the server stores", () => {
     blockOwnerDeletion: true,
   });
   const render = (each: Trout): JsonObject => ({
-    metadata: { ...each, namespace: "default" },
+    metadata: { namespace: "default", ...each },
   });
 
   beforeEach(async () => {
@@ -313,10 +318,10 @@ describe("garbage collection of objects that the server stores", () => {
           ...RESOURCES,
           resources: [{ ...resource, verbs: ["get", "list", "watch", "delete", "patch"] }] as unknown as Json,
         });
-      const at = /^\/apis\/fish\.example\/v1\/(?:namespaces\/default\/)?trout(?:\/(.+))?$/.exec(pathname);
+      const at = /^\/apis\/fish\.example\/v1\/(?:namespaces\/([^/]+)\/)?trout(?:\/(.+))?$/.exec(pathname);
       if (!at) return former(request, response);
       if (broken) return json(response, { kind: "Status" }, 500);
-      const [, name] = at;
+      const [, namespace, name] = at;
       if (name === undefined) {
         // Two objects a page.
         const from = Number(searchParams.get("continue") ?? 0);
@@ -325,7 +330,7 @@ describe("garbage collection of objects that the server stores", () => {
         return json(response, { metadata: { continue: next }, items: page.map(render) });
       }
       const found = trout.get(name);
-      if (!found) return json(response, { kind: "Status" }, 404);
+      if (!found || namespace !== (found.namespace ?? "default")) return json(response, { kind: "Status" }, 404);
       if (request.method === "GET") return json(response, render(found));
       const sent = JSON.parse(request.body) as {
         metadata?: Partial<Trout>;
@@ -393,6 +398,163 @@ describe("garbage collection of objects that the server stores", () => {
     await expect.poll(left).toEqual([]);
 
     expect(await configMaps()).toEqual([]);
+  });
+
+  /** Runs several passes. */
+  const afterPasses = async (): Promise<string[]> => {
+    for (let at = 0; at < 30; at++) {
+      await left();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return left();
+  };
+
+  test.each<[string, JsonObject]>([
+    ["another name", { name: "nonexistent" }],
+    ["another kind", { kind: "Salmon" }],
+    ["another version", { apiVersion: "fish.example/v2" }],
+  ])("a reference with %s and the uid of an owner says nothing about the owner's dependents", async (_, other) => {
+    put("root");
+    put("a-mistaken", [{ ...ofTrout("root"), ...other }]);
+    put("of-root", [ofTrout("root")]);
+    await createConfigMap("a-mistaken", [{ ...ofTrout("root"), ...other }]);
+    await createConfigMap("of-root", [ofTrout("root")]);
+
+    await afterPasses();
+
+    expect([...trout.keys()]).toEqual(expect.arrayContaining(["root", "of-root"]));
+    expect(await configMaps()).toContain("of-root");
+    // Only a kind that the server has can be known to be gone.
+    expect(await left()).toHaveLength("name" in other ? 2 : 3);
+    expect(await configMaps()).toHaveLength("name" in other ? 1 : 2);
+  });
+
+  test("a reference from another namespace says nothing about the owner's dependents", async () => {
+    await subject.request("POST", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: "a-lake" },
+    });
+    put("root");
+    put("a-mistaken", [ofTrout("root")], { namespace: "a-lake" });
+    put("of-root", [ofTrout("root")]);
+    await subject.request("POST", "/api/v1/namespaces/a-lake/configmaps", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "a-mistaken", ownerReferences: [ofTrout("root")] },
+    });
+    await createConfigMap("of-root", [ofTrout("root")]);
+
+    await expect.poll(left).toEqual(["of-root", "root"]);
+    const inLake = async (): Promise<number> => {
+      await left();
+      return (await subject.request("GET", "/api/v1/namespaces/a-lake/configmaps/a-mistaken")).status;
+    };
+    await expect.poll(inLake).toBe(404);
+
+    expect(await afterPasses()).toEqual(["of-root", "root"]);
+    expect(await configMaps()).toEqual(["of-root"]);
+  });
+
+  test("an owner is orphaned only after its server has said which kinds it has since the start", async () => {
+    const owner = await createConfigMap("owner");
+    put("of-owner", [owner]);
+    const former = answer;
+    answer = (_request, response) => json(response, { kind: "Status" }, 500);
+    // As after a restart, nothing is known of the changed service.
+    await subject.request(
+      "PATCH",
+      `${SERVICES}/v1.fish.example`,
+      { spec: { versionPriority: 11 } },
+      { "content-type": "application/merge-patch+json" },
+    );
+
+    await subject.request("DELETE", "/api/v1/namespaces/default/configmaps/owner?propagationPolicy=Orphan");
+    await afterPasses();
+    expect(await configMaps()).toEqual(["owner"]);
+    answer = former;
+
+    await expect.poll(configMaps).toEqual([]);
+    expect(await afterPasses()).toEqual(["of-owner"]);
+    expect(trout.get("of-owner")?.ownerReferences).toEqual([]);
+  });
+
+  test("several owners are orphaned with one list", async () => {
+    const owners = ["a", "b", "c", "d"];
+    for (const name of owners) put(`of-${name}`, [await createConfigMap(name)]);
+    const lists = (): number => remote.asked.filter(({ path }) => path.endsWith("/trout?limit=100")).length;
+    const before = lists();
+
+    await Promise.all(
+      owners.map((name) =>
+        subject.request("DELETE", `/api/v1/namespaces/default/configmaps/${name}?propagationPolicy=Orphan`),
+      ),
+    );
+    await subject.settle();
+
+    const { body } = await subject.request("GET", "/api/v1/namespaces/default/configmaps");
+    expect(body.items).toEqual([]);
+    expect(lists() - before).toBeLessThan(owners.length);
+    expect([...trout.values()].map(({ ownerReferences }) => ownerReferences)).toEqual(owners.map(() => []));
+  });
+
+  test("an object that cannot be deleted keeps no other one from being collected", async () => {
+    const gone = await createConfigMap("gone");
+    put("undeletable", [gone]);
+    for (let at = 0; at < 20; at++) put(`of-gone-${at}`, [gone]);
+    put("root", [], { deletionTimestamp: "2024-05-01T12:00:00Z", finalizers: ["foregroundDeletion"] });
+    const former = answer;
+    answer = (request, response) =>
+      request.method === "DELETE" && request.path.includes("undeletable")
+        ? json(response, { kind: "Status" }, 403)
+        : former(request, response);
+
+    await subject.request("DELETE", "/api/v1/namespaces/default/configmaps/gone");
+
+    await expect.poll(left).toEqual(["undeletable"]);
+  });
+
+  test("an API server that is behind the store deletes nothing that is owned", async () => {
+    const shared = createMemoryEngine({ isShared: true });
+    let gate: PromiseWithResolvers<void> | undefined;
+    const behind: Engine = Object.create(shared, {
+      isShared: { value: true },
+      changes: {
+        async *value(after: number, signal: AbortSignal) {
+          for await (const batch of shared.changes(after, signal)) {
+            await gate?.promise;
+            yield batch;
+          }
+        },
+      },
+      commit: { value: (write: Parameters<Engine["commit"]>[0]) => shared.commit(write) },
+      scan: { value: (prefix: string) => shared.scan(prefix) },
+    }) as Engine;
+    const writer = await createTestServer({ ...options, engine: shared });
+    onTestFinished(() => writer.server.close());
+    subject = await createTestServer({ ...options, engine: behind });
+    await register();
+    await left();
+    gate = Promise.withResolvers();
+    onTestFinished(() => gate?.resolve());
+    const { body } = await writer.request("POST", "/api/v1/namespaces/default/configmaps", {
+      apiVersion: "v1",
+      kind: "ConfigMap",
+      metadata: { name: "owner" },
+    });
+    const { uid = "" } = body.metadata as JsonObject;
+    put("of-owner", [{ apiVersion: "v1", kind: "ConfigMap", name: "owner", uid }]);
+
+    for (let at = 0; at < 30; at++) {
+      await left();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    const whileBehind = await left();
+    gate.resolve();
+    gate = undefined;
+
+    expect(whileBehind).toEqual(["of-owner"]);
+    expect(await afterPasses()).toEqual(["of-owner"]);
   });
 
   test("what a server says about an owner holds in its own cluster alone", async () => {

@@ -6,19 +6,24 @@
  * Reads:  metadata of objects, from aggregated servers; owners, from the store.
  * Writes: deletions, owner references and finalizers, at aggregated servers; owner references of stored dependents.
  */
-import { gvkOf } from "@flotilla/apimachinery";
 import type { OwnerReference } from "@flotilla/apimachinery";
-import { FlotillaError, sleep } from "@flotilla/base";
-import type { Clock, Json } from "@flotilla/base";
+import { FlotillaError, messageOf, sleep } from "@flotilla/base";
+import type { Clock } from "@flotilla/base";
 import type { GarbageCollector } from "../background/garbage-collection.ts";
+import type { Orphaned } from "../background/orphaned-owners.ts";
 import type { OwnerState } from "../background/owner-state.ts";
+import { refersTo } from "../background/ownership.ts";
+import type { ForeignOwner } from "../background/ownership.ts";
+import type { Cache } from "../store/cache.ts";
 import { concurrently } from "../write/concurrently.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
-import { collectedKinds, pathOf, readForeignObjects } from "./foreign-objects.ts";
-import type { ForeignKind, ForeignObject, ForeignObjects } from "./foreign-objects.ts";
-import { isOwnerGone, ownerKinds } from "./foreign-owners.ts";
+import { createForeignChanges, describe } from "./foreign-changes.ts";
+import type { ForeignChanges } from "./foreign-changes.ts";
+import { collectedKinds, readForeignObjects } from "./foreign-objects.ts";
+import type { CollectedKinds, ForeignObjects } from "./foreign-objects.ts";
+import type { ForeignObject } from "./foreign-object.ts";
+import { foreignOwner, isOwnerGone, kindId, ownerId, ownerKinds } from "./foreign-owners.ts";
 import { blocks, planDependent, waitsFor } from "./plan-foreign.ts";
-import { ask } from "./remote-calls.ts";
 import { isAvailable } from "./remote-service.ts";
 import type { RemoteService } from "./remote-service.ts";
 
@@ -30,15 +35,17 @@ export interface ForeignGarbage {
   /** Collects what can be collected now. */
   collect(cluster: string): Promise<void>;
   /**
-   * Removes a stored owner from the objects of aggregated servers before it is deleted without them; undefined for a cluster
-   * without such objects. Rejects when a server does not answer: its objects would be deleted later.
+   * Removes stored owners from the objects of aggregated servers before they are deleted without them; undefined for a cluster
+   * whose servers have all said that they have no such kinds. An owner keeps waiting while a server does not answer: its objects
+   * would be deleted later.
    */
-  orphaning(cluster: string): ((uid: string) => Promise<void>) | undefined;
+  orphaning(cluster: string): ((uids: ReadonlySet<string>) => Promise<Orphaned>) | undefined;
 }
 
 export interface ForeignGarbageDependencies {
   collector(): Pick<GarbageCollector, "ownerStateOf" | "hasDependents" | "orphanDependentsOf" | "ownerWaits">;
   remotes(cluster: string): readonly RemoteService[];
+  cache: Pick<Cache, "fresh">;
   /** Whether the cluster has a controller manager of its own. */
   isManagedElsewhere(cluster: string): boolean;
   clock: Clock;
@@ -48,6 +55,7 @@ export interface ForeignGarbageDependencies {
 export function createForeignGarbage({
   collector: collectorOf,
   remotes,
+  cache,
   isManagedElsewhere,
   clock,
   signal,
@@ -56,25 +64,27 @@ export function createForeignGarbage({
 
   /** What is known of owners in one pass: each one that another server stores is asked for once. */
   function ownersOf(cluster: string, all: ForeignObjects): (object: ForeignObject) => Promise<OwnerState[]> {
-    const groups = new Set(remotes(cluster).map(({ group }) => group));
+    const versions = new Set(remotes(cluster).map(({ group, version }) => `${group}/${version}`));
     const available = ownerKinds(remotes(cluster).filter(isAvailable));
     const asked = new Map<string, Promise<boolean>>();
-    const isGone = (owner: OwnerReference, namespace: string | undefined): Promise<boolean> => {
-      const known = asked.get(owner.uid);
-      if (known) return known;
-      const kind = available.get(`${gvkOf(owner).group}/${owner.kind}`);
-      const answer = kind ? isOwnerGone(kind, { owner, namespace }, context) : Promise.resolve(false);
-      asked.set(owner.uid, answer);
+    const isGone = (reference: OwnerReference, namespace: string | undefined): Promise<boolean> => {
+      const kind = available.get(kindId(reference));
+      const owner = foreignOwner(kind, reference, namespace);
+      if (!kind || !owner) return Promise.resolve(false);
+      const id = ownerId(kind, owner);
+      let answer = asked.get(id);
+      if (!answer) asked.set(id, (answer = isOwnerGone(kind, owner, context)));
       return answer;
     };
     return ({ of: { isNamespaced }, namespace, owners }) =>
       Promise.all(
-        owners.map(async (owner): Promise<OwnerState> => {
-          if (!groups.has(gvkOf(owner).group))
-            return collectorOf().ownerStateOf(cluster, { isNamespaced, namespace }, owner);
-          const listed = all.find(owner.uid);
-          if (listed) return waitsFor(listed) === "dependents" ? "waiting" : "solid";
-          return (await isGone(owner, namespace)) ? "absent" : "solid";
+        owners.map(async (reference): Promise<OwnerState> => {
+          const listed = all.find(reference.uid);
+          if (listed && refersTo(reference, namespace, asOwner(listed)))
+            return waitsFor(listed) === "dependents" ? "waiting" : "solid";
+          if (!versions.has(reference.apiVersion))
+            return collectorOf().ownerStateOf(cluster, { isNamespaced, namespace }, reference);
+          return (await isGone(reference, namespace)) ? "absent" : "solid";
         }),
       );
   }
@@ -83,7 +93,7 @@ export function createForeignGarbage({
   async function settleDependent(
     object: ForeignObject,
     states: readonly OwnerState[],
-    all: ForeignObjects,
+    { all, changes }: Pass,
   ): Promise<boolean> {
     const dependents = all.dependentsOf(object.uid);
     const action = planDependent(object, states, {
@@ -91,103 +101,116 @@ export function createForeignGarbage({
       someWait: dependents.some((other) => waitsFor(other) === "dependents"),
     });
     if (!action) return false;
-    if (action.type === "setOwners") return change(object, { ownerReferences: action.owners });
-    return remove(object, action.propagation);
+    if (action.type === "setOwners") return changes.setOwners(object, action.owners);
+    return changes.remove(object, action.propagation);
   }
 
   /** Does what the finalizer of a deleted object requires; whether anything changed. */
-  async function settleWaiting(cluster: string, owner: ForeignObject, all: ForeignObjects): Promise<boolean> {
+  async function settleWaiting(cluster: string, owner: ForeignObject, { all, changes }: Pass): Promise<boolean> {
     const dependents = all.dependentsOf(owner.uid);
-    const without = (finalizer: string): Promise<boolean> =>
-      change(owner, { finalizers: owner.finalizers.filter((other) => other !== finalizer) });
+    // An object that was not listed may be a dependent, too.
+    const isComplete = all.problems.length === 0;
     if (waitsFor(owner) === "orphaning") {
       await collectorOf().orphanDependentsOf(cluster, owner.uid);
-      for (const dependent of dependents) if (!(await release(dependent, owner.uid))) return false;
-      // An object that was not listed would be deleted after its owner.
-      return all.isComplete && without(ORPHAN_FINALIZER);
+      for (const dependent of dependents) if (!(await changes.release(dependent, owner.uid))) return false;
+      return isComplete && changes.removeFinalizer(owner, ORPHAN_FINALIZER);
     }
-    const isBlocked = await collectorOf().ownerWaits(cluster, owner.uid);
-    if (isBlocked || !all.isComplete || dependents.some((dependent) => blocks(dependent, owner.uid))) return false;
-    return without(FOREGROUND_FINALIZER);
+    const isBlocked = await collectorOf().ownerWaits(cluster, asOwner(owner));
+    if (isBlocked || !isComplete || dependents.some((dependent) => blocks(dependent, asOwner(owner)))) return false;
+    return changes.removeFinalizer(owner, FOREGROUND_FINALIZER);
   }
 
-  const release = (object: ForeignObject, uid: string): Promise<boolean> =>
-    change(object, { ownerReferences: object.owners.filter((owner) => owner.uid !== uid) });
-
-  /** False when another client changed the object since: the next pass reads it again. */
-  async function change(
-    object: ForeignObject,
-    metadata: { ownerReferences?: readonly OwnerReference[]; finalizers?: readonly string[] },
-  ): Promise<boolean> {
-    const { uid, resourceVersion } = object;
-    const body = JSON.stringify({ metadata: { uid, resourceVersion, ...metadata } });
-    const type = "application/merge-patch+json";
-    const { status } = await ask(object.of.remote, pathOf(object.of, object), context, {
-      method: "PATCH",
-      body: { type, text: body },
-    });
-    return succeeded(status, object, "changed");
-  }
-
-  async function remove(object: ForeignObject, propagationPolicy: string): Promise<boolean> {
-    const { uid, resourceVersion } = object;
-    const options: Json = {
-      apiVersion: "v1",
-      kind: "DeleteOptions",
-      preconditions: { uid, resourceVersion },
-      propagationPolicy,
-    };
-    const { status } = await ask(object.of.remote, pathOf(object.of, object), context, {
-      method: "DELETE",
-      body: { type: "application/json", text: JSON.stringify(options) },
-    });
-    return succeeded(status, object, "deleted");
-  }
-
-  async function pass(cluster: string, kinds: readonly ForeignKind[]): Promise<boolean> {
-    const all = await readForeignObjects(kinds, context);
+  /** What could not be done does not keep the rest from being done. */
+  async function pass(cluster: string, collected: CollectedKinds): Promise<{ isOver: boolean; failures: unknown[] }> {
+    const all = await readForeignObjects(collected, context);
     const waiting = all.objects.filter((object) => waitsFor(object) !== undefined);
+    const uids = new Set(waiting.map(({ uid }) => uid));
+    const dependents = all.isTruncated && uids.size > 0 ? await readForeignObjects(collected, context, uids) : all;
+    // Owners that another API server stored before these objects were listed.
+    await cache.fresh(signal);
+    const changes = createForeignChanges(context);
     const statesOf = ownersOf(cluster, all);
-    const results = await concurrently(all.objects, signal, async (object) =>
-      settleDependent(object, await statesOf(object), all),
+    const failures: unknown[] = [];
+    const attempt = async (work: () => Promise<boolean>): Promise<boolean> => {
+      try {
+        return await work();
+      } catch (error) {
+        signal.throwIfAborted();
+        failures.push(error);
+        return false;
+      }
+    };
+    const results = await concurrently(all.objects, signal, (object) =>
+      attempt(async () => settleDependent(object, await statesOf(object), { all, changes })),
     );
-    for (const owner of waiting) results.push(await settleWaiting(cluster, owner, all));
-    return results.includes(true);
+    for (const owner of waiting)
+      results.push(await attempt(() => settleWaiting(cluster, owner, { all: dependents, changes })));
+    return { isOver: !results.includes(true), failures };
   }
 
-  const kindsOf = (cluster: string): ForeignKind[] =>
-    isManagedElsewhere(cluster) ? [] : collectedKinds(remotes(cluster));
+  const kindsOf = (cluster: string): CollectedKinds =>
+    isManagedElsewhere(cluster) ? { kinds: [], unknown: [] } : collectedKinds(remotes(cluster));
+
+  /** The owners whose dependents all lost them, and why others have some. */
+  async function orphan(cluster: string, uids: ReadonlySet<string>): Promise<Orphaned> {
+    const all = await readForeignObjects(kindsOf(cluster), context, uids);
+    if (all.problems.length > 0) return { uids: new Set(), problems: all.problems };
+    const changes = createForeignChanges(context);
+    const problems: string[] = [];
+    const kept = new Set<string>();
+    await concurrently(all.objects, signal, async (object) => {
+      const owners = object.owners.filter(({ uid }) => !uids.has(uid));
+      let problem: string | undefined;
+      try {
+        if (await changes.setOwners(object, owners)) return;
+        problem = `${describe(object)} was changed by another client`;
+      } catch (error) {
+        signal.throwIfAborted();
+        problem = messageOf(error);
+      }
+      problems.push(problem);
+      for (const { uid } of object.owners) kept.add(uid);
+    });
+    return { uids: new Set([...uids].filter((uid) => !kept.has(uid))), problems };
+  }
 
   return {
     async collect(cluster) {
+      let failures: unknown[] = [];
       for (let round = 0; round < MAX_ROUNDS; round++) {
-        const kinds = kindsOf(cluster);
-        if (kinds.length === 0 || !(await pass(cluster, kinds))) return;
+        const collected = kindsOf(cluster);
+        if (collected.kinds.length === 0) return;
+        const done = await pass(cluster, collected);
+        ({ failures } = done);
+        if (done.isOver) break;
         await sleep(clock, BETWEEN_ROUNDS_MS, signal);
       }
-    },
-    orphaning(cluster) {
-      const kinds = kindsOf(cluster);
-      if (kinds.length === 0) return undefined;
-      return async (uid) => {
-        const all = await readForeignObjects(kinds, context);
-        const released = await concurrently(all.dependentsOf(uid), signal, (object) => release(object, uid));
-        if (all.isComplete && !released.includes(false)) return;
+      const [first] = failures;
+      if (failures.length > 0)
         throw new FlotillaError(
           "AggregatedServer",
-          "the dependents of an object that is to be orphaned could not all be read or changed at aggregated servers",
+          `${failures.length} objects failed; the first: ${messageOf(first)}`,
+          {
+            cause: first,
+          },
         );
-      };
+    },
+    orphaning(cluster) {
+      const { kinds, unknown } = kindsOf(cluster);
+      return kinds.length + unknown.length === 0 ? undefined : (uids) => orphan(cluster, uids);
     },
   };
 }
 
-/** False for an object that is gone or was changed. */
-function succeeded(status: number, { of: { remote, resource }, name }: ForeignObject, what: string): boolean {
-  if (status === 404 || status === 409) return false;
-  if (status >= 200 && status <= 299) return true;
-  throw new FlotillaError(
-    "AggregatedServer",
-    `${resource}.${remote.group} ${name} could not be ${what} at the server of ${remote.name}: status ${status}`,
-  );
+interface Pass {
+  readonly all: ForeignObjects;
+  readonly changes: ForeignChanges;
 }
+
+const asOwner = ({ of: { remote, kind }, namespace, name, uid }: ForeignObject): ForeignOwner => ({
+  group: remote.group,
+  kind,
+  namespace,
+  name,
+  uid,
+});

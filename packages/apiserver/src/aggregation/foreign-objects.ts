@@ -2,13 +2,14 @@
  * The objects of aggregated servers that garbage collection is about: those with owners, and those whose deletion waits for their
  * dependents. Of the others nothing is kept.
  */
-import type { OwnerReference } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Clock, Json, JsonObject } from "@flotilla/base";
 import { ownersOf } from "../background/ownership.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { textOf } from "../codec/text.ts";
 import { ask } from "./remote-calls.ts";
+import type { ForeignKind, ForeignObject } from "./foreign-object.ts";
+import { waitsFor } from "./plan-foreign.ts";
 import { isAvailable } from "./remote-service.ts";
 import type { RemoteService } from "./remote-service.ts";
 
@@ -16,68 +17,67 @@ const NONE: readonly ForeignObject[] = [];
 /** Objects of a page: servers that ignore the request for metadata send them whole. */
 const PAGE = 100;
 const PAGE_BYTES = 16 * 1024 * 1024;
-/** Pages of one kind in one pass. */
-const MAX_PAGES = 200;
+/** Pages of one kind in one pass: a million objects. A server may send pages without end. */
+const MAX_PAGES = 10_000;
+/** Objects of a cluster that are kept for one pass, besides those whose deletion waits for their dependents: about 50 MB. */
+const MAX_KEPT = 50_000;
 const LIST_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 /** As in kube-controller-manager: only such kinds take part. `patch` is needed to remove owners and finalizers. */
 const VERBS = ["list", "watch", "delete", "patch"];
 
-export interface ForeignKind {
-  readonly remote: RemoteService;
-  readonly resource: string;
-  readonly kind: string;
-  readonly isNamespaced: boolean;
-}
-
-export interface ForeignObject {
-  readonly of: ForeignKind;
-  readonly namespace: string | undefined;
-  readonly name: string;
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly owners: readonly OwnerReference[];
-  readonly finalizers: readonly string[];
-  readonly isDeleting: boolean;
+/** The kinds of a cluster that take part. */
+export interface CollectedKinds {
+  readonly kinds: readonly ForeignKind[];
+  /** Why other kinds may take part as well. */
+  readonly unknown: readonly string[];
 }
 
 export interface ForeignObjects {
   readonly objects: readonly ForeignObject[];
   find(uid: string): ForeignObject | undefined;
   dependentsOf(uid: string): readonly ForeignObject[];
-  /** False when a server did not list all its objects. */
-  readonly isComplete: boolean;
+  /** Why there may be other objects; empty when all were listed. */
+  readonly problems: readonly string[];
+  /** Too many to keep them all: those of few owners can still be read. */
+  readonly isTruncated: boolean;
 }
 
-/** The kinds that take part, each in the version that its group prefers. Pure. */
-export function collectedKinds(remotes: readonly RemoteService[]): ForeignKind[] {
-  const preferred = new Map<string, RemoteService>();
-  for (const remote of remotes) {
-    const before = preferred.get(remote.group);
-    if (remote.discovered && (!before || remote.spec.versionPriority > before.spec.versionPriority))
-      preferred.set(remote.group, remote);
-  }
-  return [...preferred.values()].flatMap((remote) =>
-    (remote.discovered?.resources ?? []).flatMap(({ resource, responseKind, scope, verbs }) => {
+/** Each kind in the version of the highest priority that has it. Pure. */
+export function collectedKinds(remotes: readonly RemoteService[]): CollectedKinds {
+  const used = remotes.filter(({ isUsed }) => isUsed);
+  const kinds = new Map<string, ForeignKind>();
+  for (const remote of used.toSorted((a, b) => b.spec.versionPriority - a.spec.versionPriority))
+    for (const { resource, responseKind, scope, verbs } of remote.discovered?.resources ?? []) {
       const kind = isObject(responseKind) ? responseKind.kind : undefined;
-      if (typeof resource !== "string" || typeof kind !== "string" || !Array.isArray(verbs)) return [];
-      return VERBS.every((verb) => verbs.includes(verb))
-        ? [{ remote, resource, kind, isNamespaced: scope === "Namespaced" }]
-        : [];
-    }),
-  );
+      if (typeof resource !== "string" || typeof kind !== "string" || !Array.isArray(verbs)) continue;
+      const id = `${remote.group}/${resource}`;
+      if (!kinds.has(id) && VERBS.every((verb) => verbs.includes(verb)))
+        kinds.set(id, { remote, resource, kind, isNamespaced: scope === "Namespaced" });
+    }
+  const unknown = used
+    .filter(({ discovered }) => discovered === undefined)
+    .map(({ name }) => `the server of the APIService ${name} has not said yet which kinds it has`);
+  return { kinds: [...kinds.values()], unknown };
 }
 
+/** With `uids`, only the dependents of these owners, however many objects there are. */
 export async function readForeignObjects(
-  kinds: readonly ForeignKind[],
+  { kinds, unknown }: CollectedKinds,
   context: { clock: Clock; signal: AbortSignal },
+  uids?: ReadonlySet<string>,
 ): Promise<ForeignObjects> {
   const objects: ForeignObject[] = [];
-  let isComplete = true;
-  for (const kind of kinds) {
-    const found = isAvailable(kind.remote) ? await listKind(kind, context) : undefined;
-    if (found) objects.push(...found);
-    else isComplete = false;
-  }
+  const problems = [...unknown];
+  let kept = 0;
+  const keep = (object: ForeignObject): void => {
+    if (uids && !object.owners.some(({ uid }) => uids.has(uid))) return;
+    if (waitsFor(object) === undefined && ++kept > MAX_KEPT) return;
+    objects.push(object);
+  };
+  for (const kind of kinds)
+    if (!isAvailable(kind.remote) || !(await listKind(kind, context, keep)))
+      problems.push(`the server of the APIService ${kind.remote.name} did not list all ${kind.resource}`);
+  if (kept > MAX_KEPT) problems.push(`more than ${MAX_KEPT} objects of aggregated servers have owners`);
   const byUid = new Map(objects.map((object) => [object.uid, object]));
   const byOwner = new Map<string, ForeignObject[]>();
   for (const object of objects)
@@ -88,18 +88,19 @@ export async function readForeignObjects(
     }
   return {
     objects,
-    isComplete,
+    problems,
+    isTruncated: kept > MAX_KEPT,
     find: (uid) => byUid.get(uid),
     dependentsOf: (uid) => byOwner.get(uid) ?? NONE,
   };
 }
 
-/** Undefined when not all objects could be listed. */
+/** Page by page. Resolves with whether all objects could be listed. */
 async function listKind(
   kind: ForeignKind,
   context: { clock: Clock; signal: AbortSignal },
-): Promise<ForeignObject[] | undefined> {
-  const found: ForeignObject[] = [];
+  keep: (object: ForeignObject) => void,
+): Promise<boolean> {
   let next = "";
   for (let page = 0; page < MAX_PAGES; page++) {
     const query = new URLSearchParams({ limit: String(PAGE) });
@@ -110,24 +111,29 @@ async function listKind(
       ({ json: list } = await ask(kind.remote, path, context, { accept: LIST_METADATA, maxBytes: PAGE_BYTES }));
     } catch {
       // The condition of the APIService reports a server that does not answer.
-      return undefined;
+      return false;
     }
-    if (!isObject(list) || !Array.isArray(list.items)) return undefined;
-    for (const item of list.items) if (isObject(item)) found.push(...concerned(kind, item));
+    if (!isObject(list) || !Array.isArray(list.items)) return false;
+    for (const item of list.items) {
+      const object = isObject(item) ? concerned(kind, item) : undefined;
+      if (object) keep(object);
+    }
     next = isObject(list.metadata) ? textOf(list.metadata.continue) : "";
-    if (next === "") return found;
+    if (next === "") return true;
   }
-  return undefined;
+  return false;
 }
 
-function concerned(kind: ForeignKind, item: JsonObject): ForeignObject[] {
+function concerned(kind: ForeignKind, item: JsonObject): ForeignObject | undefined {
   const metadata = metadataOf(item);
   const owners = ownersOf(item);
+  const finalizers = finalizersOf(metadata);
   const isDeleting = metadata.deletionTimestamp !== undefined;
   const [name, uid, resourceVersion] = [metadata.name, metadata.uid, metadata.resourceVersion].map(textOf);
-  if (!name || !uid || !resourceVersion || (owners.length === 0 && !isDeleting)) return [];
+  if (!name || !uid || !resourceVersion) return undefined;
+  if (owners.length === 0 && waitsFor({ isDeleting, finalizers }) === undefined) return undefined;
   const namespace = kind.isNamespaced ? textOf(metadata.namespace) : undefined;
-  return [{ of: kind, namespace, name, uid, resourceVersion, owners, finalizers: finalizersOf(metadata), isDeleting }];
+  return { of: kind, namespace, name, uid, resourceVersion, owners, finalizers, isDeleting };
 }
 
 /** The path of an object, or of all objects of a kind. */

@@ -1,10 +1,15 @@
-/** What garbage collection does with one object of an aggregated server. Pure; the rules are those for stored objects. */
+/**
+ * What garbage collection does with one object of an aggregated server. Pure. The rules are those for stored objects, but for
+ * objects that own each other: where a stored one stops blocking the deletion of its owners and is deleted after its own
+ * dependents, one of an aggregated server is deleted without waiting for them.
+ */
 import type { OwnerReference } from "@flotilla/apimachinery";
 import type { OwnerState } from "../background/owner-state.ts";
-import { propagationOf } from "../background/ownership.ts";
+import { propagationOf, refersTo } from "../background/ownership.ts";
+import type { ForeignOwner } from "../background/ownership.ts";
 import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Propagation } from "../write/delete-options.ts";
-import type { ForeignObject } from "./foreign-objects.ts";
+import type { ForeignObject } from "./foreign-object.ts";
 
 export type ForeignAction =
   | { readonly type: "delete"; readonly propagation: Propagation }
@@ -36,5 +41,8 @@ export function waitsFor({
   return finalizers.includes(FOREGROUND_FINALIZER) ? "dependents" : undefined;
 }
 
-export const blocks = ({ owners }: Pick<ForeignObject, "owners">, uid: string): boolean =>
-  owners.some((owner) => owner.uid === uid && owner.blockOwnerDeletion === true);
+export const blocks = (
+  { owners, namespace }: Pick<ForeignObject, "owners" | "namespace">,
+  owner: ForeignOwner,
+): boolean =>
+  owners.some((reference) => reference.blockOwnerDeletion === true && refersTo(reference, namespace, owner));

@@ -14,11 +14,14 @@ import { FOREGROUND_FINALIZER, ORPHAN_FINALIZER } from "../write/delete.ts";
 import type { Housekeeping } from "./housekeeping.ts";
 import { finalizersOf, metadataOf } from "../codec/metadata.ts";
 import { isMarker } from "../clusters/objects.ts";
+import { createOrphanedOwners } from "./orphaned-owners.ts";
+import type { OrphaningElsewhere } from "./orphaned-owners.ts";
 import { createOwnerIndex } from "./owner-index.ts";
 import { createOwnerStates } from "./owner-state.ts";
 import type { OwnerState } from "./owner-state.ts";
 import type { ClusterRegistry } from "../clusters/clusters.ts";
-import { isWaiting, ownersOf, ownershipIn, propagationOf, uidOf } from "./ownership.ts";
+import { isSameReference, isWaiting, ownersOf, ownershipIn, propagationOf, refersTo, uidOf } from "./ownership.ts";
+import type { ForeignOwner } from "./ownership.ts";
 import { clusterOfKey } from "../resources/resources.ts";
 import { textOf } from "../codec/text.ts";
 
@@ -31,10 +34,10 @@ export interface GarbageCollector {
    * the kind be removed: after a restart the server could no longer know that the owners were deleted.
    */
   settleDependentsOf(cluster: string, kind: { group: string; kind: string }): Promise<void>;
-  /** Owners in these groups of the dependents in a cluster, by uid. */
-  foreignOwners(cluster: string, groups: ReadonlySet<string>): ReadonlyMap<string, ForeignOwner>;
-  /** An owner that is stored elsewhere no longer exists: settles its dependents. */
-  ownerGone(cluster: string, uid: string): void;
+  /** The references from the dependents in a cluster to owners of which `ownerOf` says that another server may store them. */
+  foreignReferences(cluster: string, ownerOf: OwnerOf): Iterable<ForeignReference>;
+  /** Settles a dependent of owners that other servers no longer have. */
+  settleWithout(key: string, isGone: (reference: OwnerReference) => boolean): void;
   /** The state of an owner of an object that is stored elsewhere. */
   ownerStateOf(cluster: string, dependent: ForeignDependent, owner: OwnerReference): OwnerState;
   /** Whether an object is the owner of stored ones. */
@@ -45,13 +48,17 @@ export interface GarbageCollector {
    * An owner that is stored elsewhere is deleted after its dependents: deletes them. Resolves with whether some remain that block
    * it.
    */
-  ownerWaits(cluster: string, uid: string): Promise<boolean>;
+  ownerWaits(cluster: string, owner: ForeignOwner): Promise<boolean>;
 }
 
-export interface ForeignOwner {
-  owner: OwnerReference;
-  /** The namespace of a dependent; unset if it has none. */
-  namespace: string | undefined;
+/** The owner that a reference of an object in a namespace is to; undefined for one that no other server can be asked for. */
+type OwnerOf = (reference: OwnerReference, namespace: string | undefined) => ForeignOwner | undefined;
+
+interface ForeignReference {
+  /** Of the dependent. */
+  readonly key: string;
+  readonly reference: OwnerReference;
+  readonly owner: ForeignOwner;
 }
 
 interface ForeignDependent {
@@ -62,8 +69,7 @@ interface ForeignDependent {
 export interface GarbageCollectorDependencies {
   housekeeping: Housekeeping;
   clusters: Pick<ClusterRegistry, "get">;
-  /** Removes an owner from its dependents on other servers, before it is deleted without them; undefined where there are none. */
-  orphaningElsewhere(cluster: string): ((uid: string) => Promise<void>) | undefined;
+  orphaningElsewhere: OrphaningElsewhere;
 }
 
 export function createGarbageCollector({
@@ -75,6 +81,7 @@ export function createGarbageCollector({
   const stateOf = createOwnerStates(housekeeping, index);
   /** Owners that wait for the deletion or orphaning of their dependents, by uid. */
   const waiting = new Map<string, string>();
+  const orphanedOwners = createOrphanedOwners(housekeeping, orphaningElsewhere);
 
   const indexOwners = (key: string, owners: OwnerReference[]): void => {
     // A waiting owner may have been waiting for this change.
@@ -92,11 +99,11 @@ export function createGarbageCollector({
     const owner = waiting.get(uid);
     if (owner !== undefined) enqueueOwner(owner);
   };
-  const enqueueWork = (what: "owner" | "dependent", key: string, settle: (key: string) => Promise<void>): void => {
-    if (!housekeeping.isManagedElsewhere(key)) housekeeping.enqueue(`${what} ${key}`, () => settle(key));
+  const enqueueWork = (what: "owner" | "dependent", key: string, settle: () => Promise<void>): void => {
+    if (!housekeeping.isManagedElsewhere(key)) housekeeping.enqueue(`${what} ${key}`, settle);
   };
-  const enqueueOwner = (key: string): void => enqueueWork("owner", key, settleOwner);
-  const enqueueDependent = (key: string): void => enqueueWork("dependent", key, settleDependent);
+  const enqueueOwner = (key: string): void => enqueueWork("owner", key, () => settleOwner(key));
+  const enqueueDependent = (key: string): void => enqueueWork("dependent", key, () => settleDependent(key));
 
   const observeEntry = (entry: CachedEntry, isNew: boolean): void => {
     const { owners, mayWait } = ownershipIn(entry);
@@ -112,17 +119,21 @@ export function createGarbageCollector({
   };
 
   /** Deletes a dependent without remaining owners; otherwise removes the references to absent owners. */
-  const settleDependent = async (key: string): Promise<void> => {
+  const settleDependent = async (key: string, isGoneElsewhere?: (owner: OwnerReference) => boolean): Promise<void> => {
     const found = housekeeping.find(key);
     if (!found) return;
     const metadata = metadataOf(found.object);
     const owners = ownersOf(found.object);
     if (owners.length === 0 || metadata.deletionTimestamp !== undefined) return;
-    const states = owners.map((owner) => stateOf(found, owner));
-    const solid = new Set(owners.filter((_, at) => states[at] === "solid").map(({ uid }) => uid));
-    if (solid.size === owners.length) return;
-    if (solid.size > 0)
-      return housekeeping.setOwners(key, (references) => references.filter(({ uid }) => solid.has(uid)));
+    const states = owners.map((owner) => stateOf(found, owner, isGoneElsewhere));
+    const lost = owners.filter((_, at) => states[at] !== "solid");
+    if (lost.length === 0) return;
+    if (lost.length < owners.length)
+      return housekeeping.setOwners(key, (references) => {
+        const rest = references.filter((reference) => !lost.some((owner) => isSameReference(owner, reference)));
+        // Another client removed the others: without any reference, the object would stay for ever.
+        return rest.length > 0 ? rest : references;
+      });
     const uid = textOf(metadata.uid);
     if (states.includes("waiting") && index.hasDependents(uid)) {
       // Objects that own each other would wait for each other forever.
@@ -158,17 +169,7 @@ export function createGarbageCollector({
       for (const dependent of dependentsOf(key, uid))
         await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
       waiting.delete(uid);
-      const orphanElsewhere = orphaningElsewhere(clusterOfKey(key));
-      if (!orphanElsewhere) return housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
-      // Other servers may be slow, and must not take the places of other clusters.
-      return housekeeping.enqueue(
-        `dependents of ${key} on other servers`,
-        async () => {
-          await orphanElsewhere(uid);
-          await housekeeping.removeFinalizer(key, ORPHAN_FINALIZER);
-        },
-        clusterOfKey(key),
-      );
+      return orphanedOwners.add(key, uid);
     }
     if (!finalizers.includes(FOREGROUND_FINALIZER)) return void waiting.delete(uid);
     for (const dependent of dependentsOf(key, uid)) await settleDependent(dependent);
@@ -205,20 +206,22 @@ export function createGarbageCollector({
       const concerned = [...index.dependents()].flatMap(([key, owners]) =>
         clusterOfKey(key) === cluster && !housekeeping.isManagedElsewhere(key) && owners.some(isOfKind) ? [key] : [],
       );
-      await concurrently(concerned, housekeeping.signal, settleDependent);
+      await concurrently(concerned, housekeeping.signal, (key) => settleDependent(key));
     },
-    foreignOwners(cluster, groups) {
-      const found = new Map<string, ForeignOwner>();
-      for (const [key, owners] of index.dependents())
-        for (const owner of owners)
-          if (
-            !found.has(owner.uid) &&
-            groups.has(gvkOf(owner).group) &&
-            clusterOfKey(key) === cluster &&
-            !housekeeping.isManagedElsewhere(key)
-          )
-            found.set(owner.uid, { owner, namespace: housekeeping.locate(key)?.namespace });
-      return found;
+    *foreignReferences(cluster, ownerOf) {
+      for (const [key, owners] of index.dependents()) {
+        if (clusterOfKey(key) !== cluster || housekeeping.isManagedElsewhere(key)) continue;
+        const place = housekeeping.locate(key);
+        if (!place) continue;
+        for (const reference of owners) {
+          const owner = ownerOf(reference, place.namespace);
+          if (owner) yield { key, reference, owner };
+        }
+      }
+    },
+    settleWithout(key, isGone) {
+      // In the place of other work on this object, which this includes.
+      enqueueWork("dependent", key, () => settleDependent(key, isGone));
     },
     ownerStateOf(cluster, { isNamespaced, namespace }, owner) {
       const found = clusters.get(cluster);
@@ -229,17 +232,18 @@ export function createGarbageCollector({
       for (const dependent of dependentsIn(cluster, uid))
         await housekeeping.setOwners(dependent, (references) => references.filter((owner) => owner.uid !== uid));
     },
-    async ownerWaits(cluster, uid) {
-      index.noteWaiting(cluster, uid);
-      for (const dependent of dependentsIn(cluster, uid)) await settleDependent(dependent);
-      return dependentsIn(cluster, uid).some((dependent) => blocks(dependent, uid));
-    },
-    ownerGone(cluster, uid) {
-      for (const key of index.dependentsOf(uid)) {
-        if (clusterOfKey(key) !== cluster) continue;
-        index.noteDeleted(key, uid);
-        enqueueDependent(key);
-      }
+    async ownerWaits(cluster, owner) {
+      index.noteWaiting(cluster, owner);
+      for (const dependent of dependentsIn(cluster, owner.uid)) await settleDependent(dependent);
+      return dependentsIn(cluster, owner.uid).some((dependent) => {
+        const found = housekeeping.find(dependent);
+        return (
+          found !== undefined &&
+          ownersOf(found.object).some(
+            (reference) => reference.blockOwnerDeletion === true && refersTo(reference, found.namespace, owner),
+          )
+        );
+      });
     },
   };
 }

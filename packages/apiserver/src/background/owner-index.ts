@@ -1,6 +1,8 @@
 /** Which objects depend on which owners: an index from owner uid to the keys of its dependents. */
 import type { OwnerReference } from "@flotilla/apimachinery";
 import { clusterOfKey } from "../resources/resources.ts";
+import { refersTo } from "./ownership.ts";
+import type { ForeignOwner } from "./ownership.ts";
 
 /**
  * Owners that were deleted recently, for dependents whose writes were in flight: as many as controllers could be
@@ -27,8 +29,9 @@ export interface OwnerIndex {
   /** Whether the deletion of this owner was observed in this cluster: another cluster says nothing about its owners. */
   wasDeleted(cluster: string, uid: string): boolean;
   /** An owner that another server stores is deleted after its dependents in this cluster. */
-  noteWaiting(cluster: string, uid: string): void;
-  isWaiting(cluster: string, uid: string): boolean;
+  noteWaiting(cluster: string, owner: ForeignOwner): void;
+  /** Whether a reference of an object in this cluster and namespace is to such an owner. */
+  isWaiting(cluster: string, reference: OwnerReference, namespace: string | undefined): boolean;
 }
 
 export function createOwnerIndex(): OwnerIndex {
@@ -36,25 +39,31 @@ export function createOwnerIndex(): OwnerIndex {
   const dependents = new Map<string, Set<string>>();
   const known = new Map<string, readonly OwnerReference[]>();
   /**
-   * Clusters and uids of owners whose deletion was observed: they are absent even when their kind is no longer served. Owners with
+   * Owners whose deletion was observed, with the clusters: they are absent even when their kind is no longer served. Owners with
    * dependents stay here until the dependents are processed; the others are soon dropped.
    */
-  const deletedOwners = new Set<string>();
+  const deletedOwners = new Map<string, Set<string>>();
   const recentlyDeletedOwners = new Set<string>();
-  const waitingOwners = new Set<string>();
+  const waitingOwners = new Map<string, Map<string, ForeignOwner>>();
 
-  const remove = (key: string): void => {
-    const owners = known.get(key);
-    if (!owners) return;
-    known.delete(key);
+  const forgetDependent = (key: string, uid: string): void => {
+    const keys = dependents.get(uid);
+    keys?.delete(key);
+    if (keys?.size !== 0) return;
+    dependents.delete(uid);
+    deletedOwners.delete(uid);
+    waitingOwners.delete(uid);
+  };
+  const set = (key: string, owners: readonly OwnerReference[]): void => {
+    const former = known.get(key) ?? NO_OWNERS;
+    if (owners.length === 0) known.delete(key);
+    else known.set(key, owners);
     for (const { uid } of owners) {
-      const keys = dependents.get(uid);
-      keys?.delete(key);
-      if (keys?.size !== 0) continue;
-      dependents.delete(uid);
-      deletedOwners.delete(inCluster(clusterOfKey(key), uid));
-      waitingOwners.delete(inCluster(clusterOfKey(key), uid));
+      const keys = dependents.get(uid) ?? new Set();
+      dependents.set(uid, keys.add(key));
     }
+    // What is known of an owner stays while it has the same dependent.
+    for (const { uid } of former) if (!owners.some((owner) => owner.uid === uid)) forgetDependent(key, uid);
   };
 
   return {
@@ -62,32 +71,26 @@ export function createOwnerIndex(): OwnerIndex {
     dependentsOf: (uid) => dependents.get(uid) ?? [],
     hasDependents: (uid) => dependents.has(uid),
     dependents: () => known,
-    set(key, owners) {
-      remove(key);
-      if (owners.length === 0) return;
-      known.set(key, owners);
-      for (const { uid } of owners) {
-        const keys = dependents.get(uid) ?? new Set();
-        dependents.set(uid, keys.add(key));
-      }
-    },
-    remove,
+    set,
+    remove: (key) => set(key, NO_OWNERS),
     noteDeleted(key, uid) {
-      const id = inCluster(clusterOfKey(key), uid);
-      if (dependents.has(uid)) deletedOwners.add(id);
+      const cluster = clusterOfKey(key);
+      if (dependents.has(uid)) deletedOwners.set(uid, (deletedOwners.get(uid) ?? new Set()).add(cluster));
       // Only kinds defined by CRDs can be removed, and their groups contain a dot.
       if (!key.slice(1, key.indexOf("/", 1)).includes(".")) return;
-      recentlyDeletedOwners.add(id);
+      recentlyDeletedOwners.add(inCluster(cluster, uid));
       const [oldest = ""] = recentlyDeletedOwners;
       if (recentlyDeletedOwners.size > MAX_RECENTLY_DELETED) recentlyDeletedOwners.delete(oldest);
     },
-    noteWaiting(cluster, uid) {
-      if (dependents.has(uid)) waitingOwners.add(inCluster(cluster, uid));
+    noteWaiting(cluster, owner) {
+      const { uid } = owner;
+      if (dependents.has(uid)) waitingOwners.set(uid, (waitingOwners.get(uid) ?? new Map()).set(cluster, owner));
     },
-    isWaiting: (cluster, uid) => waitingOwners.has(inCluster(cluster, uid)),
-    wasDeleted(cluster, uid) {
-      const id = inCluster(cluster, uid);
-      return deletedOwners.has(id) || recentlyDeletedOwners.has(id);
+    isWaiting(cluster, reference, namespace) {
+      const owner = waitingOwners.get(reference.uid)?.get(cluster);
+      return owner !== undefined && refersTo(reference, namespace, owner);
     },
+    wasDeleted: (cluster, uid) =>
+      deletedOwners.get(uid)?.has(cluster) === true || recentlyDeletedOwners.has(inCluster(cluster, uid)),
   };
 }

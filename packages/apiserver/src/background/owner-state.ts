@@ -19,8 +19,13 @@ export interface DependentPlace extends Pick<OwnPlace, "cluster" | "namespace"> 
 export function createOwnerStates(
   housekeeping: Pick<Housekeeping, "locate" | "entryAt" | "find">,
   index: Pick<OwnerIndex, "wasDeleted" | "isWaiting">,
-): (place: DependentPlace, owner: OwnerReference) => OwnerState {
-  return ({ cluster, resource, namespace }, owner) => {
+): (
+  place: DependentPlace,
+  owner: OwnerReference,
+  /** Whether another server says that it does not have this owner. */
+  isGoneElsewhere?: (owner: OwnerReference) => boolean,
+) => OwnerState {
+  return ({ cluster, resource, namespace }, owner, isGoneElsewhere) => {
     const { group, kind } = gvkOf(owner);
     const kinds = memoized(
       cluster.table,
@@ -31,9 +36,9 @@ export function createOwnerStates(
     // A kind that is not served may come back. Nothing is deleted because of an owner that cannot be read, unless its
     // deletion was observed.
     if (!ownerResource)
-      return index.wasDeleted(cluster.name, owner.uid)
+      return index.wasDeleted(cluster.name, owner.uid) || isGoneElsewhere?.(owner)
         ? "absent"
-        : index.isWaiting(cluster.name, owner.uid)
+        : index.isWaiting(cluster.name, owner, namespace)
           ? "waiting"
           : "solid";
     if (ownerResource.namespaced && !resource.namespaced) return "solid";

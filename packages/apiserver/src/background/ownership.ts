@@ -1,4 +1,5 @@
 /** What an object says about its owners and its own deletion. Pure. */
+import { gvkOf } from "@flotilla/apimachinery";
 import type { OwnerReference } from "@flotilla/apimachinery";
 import { isObject } from "@flotilla/base";
 import type { Json, JsonObject } from "@flotilla/base";
@@ -52,6 +53,35 @@ export function propagationOf(finalizers: readonly string[]): Propagation {
       ? "Foreground"
       : "Background";
 }
+
+/** An owner that another server stores. */
+export interface ForeignOwner {
+  readonly group: string;
+  readonly kind: string;
+  /** Unset for an owner without a namespace. */
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly uid: string;
+}
+
+/**
+ * Whether a reference of an object in a namespace is to this owner. The uid alone does not say so: clients write references, and
+ * one with another name or from another namespace says nothing about the owner.
+ */
+export function refersTo(reference: OwnerReference, namespace: string | undefined, owner: ForeignOwner): boolean {
+  const { group, kind } = gvkOf(reference);
+  return (
+    reference.uid === owner.uid &&
+    reference.name === owner.name &&
+    kind === owner.kind &&
+    group === owner.group &&
+    (owner.namespace === undefined || owner.namespace === namespace)
+  );
+}
+
+/** Whether two references of one object are to the same owner. */
+export const isSameReference = (a: OwnerReference, b: OwnerReference): boolean =>
+  a.uid === b.uid && a.name === b.name && a.kind === b.kind && a.apiVersion === b.apiVersion;
 
 export function ownersOf(object: JsonObject): OwnerReference[] {
   return ownersIn(metadataOf(object).ownerReferences);
