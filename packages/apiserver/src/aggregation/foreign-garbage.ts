@@ -145,6 +145,11 @@ export function createForeignGarbage({
     );
     for (const owner of waiting)
       results.push(await attempt(() => settleWaiting(cluster, owner, { all: dependents, changes })));
+    const [problem] = dependents.problems;
+    if (waiting.length > 0 && problem !== undefined)
+      failures.push(
+        new FlotillaError("AggregatedServer", `${waiting.length} deletions wait for a whole list: ${problem}`),
+      );
     return { isOver: !results.includes(true), failures };
   }
 
@@ -154,9 +159,9 @@ export function createForeignGarbage({
   /** The owners whose dependents all lost them, and why others have some. */
   async function orphan(cluster: string, uids: ReadonlySet<string>): Promise<Orphaned> {
     const all = await readForeignObjects(kindsOf(cluster), context, uids);
-    if (all.problems.length > 0) return { uids: new Set(), problems: all.problems };
     const changes = createForeignChanges(context);
-    const problems: string[] = [];
+    // What was found is released in any case, so that the next time fewer are left.
+    const problems = [...all.problems];
     const kept = new Set<string>();
     await concurrently(all.objects, signal, async (object) => {
       const owners = object.owners.filter(({ uid }) => !uids.has(uid));
@@ -171,7 +176,8 @@ export function createForeignGarbage({
       problems.push(problem);
       for (const { uid } of object.owners) kept.add(uid);
     });
-    return { uids: new Set([...uids].filter((uid) => !kept.has(uid))), problems };
+    const isComplete = all.problems.length === 0;
+    return { uids: new Set([...uids].filter((uid) => isComplete && !kept.has(uid))), problems };
   }
 
   return {
@@ -187,13 +193,9 @@ export function createForeignGarbage({
       }
       const [first] = failures;
       if (failures.length > 0)
-        throw new FlotillaError(
-          "AggregatedServer",
-          `${failures.length} objects failed; the first: ${messageOf(first)}`,
-          {
-            cause: first,
-          },
-        );
+        throw new FlotillaError("AggregatedServer", `${failures.length} problems; the first: ${messageOf(first)}`, {
+          cause: first,
+        });
     },
     orphaning(cluster) {
       const { kinds, unknown } = kindsOf(cluster);
